@@ -1,0 +1,26 @@
+# Settings that every library and program of the project shares, and the function that makes one library of one source
+# list in both precisions.
+
+add_library(tapeline_settings INTERFACE)
+target_compile_features(tapeline_settings INTERFACE cxx_std_20)
+target_include_directories(tapeline_settings INTERFACE
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include/tapeline>)
+target_compile_options(tapeline_settings INTERFACE $<BUILD_INTERFACE:-Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor>)
+if(TAPELINE_SANITIZE)
+  target_compile_options(tapeline_settings INTERFACE -fsanitize=${TAPELINE_SANITIZE} -fno-sanitize-recover=all
+    -fno-omit-frame-pointer)
+  target_link_options(tapeline_settings INTERFACE -fsanitize=${TAPELINE_SANITIZE})
+endif()
+if(TAPELINE_STD_THREADS)
+  target_compile_definitions(tapeline_settings INTERFACE TAPELINE_STD_THREADS)
+endif()
+
+# tapeline_library(NAME [F64] SOURCES... LINK PUBLIC_TARGETS... PRIVATE_LINK TARGETS...)
+function(tapeline_library name)
+  cmake_parse_arguments(PARSE_ARGV 1 library "F64" "" "SOURCES;LINK;PRIVATE_LINK")
+  add_library(${name} STATIC ${library_SOURCES})
+  target_link_libraries(${name} PUBLIC tapeline_settings ${library_LINK} PRIVATE ${library_PRIVATE_LINK})
+  if(library_F64)
+    target_compile_definitions(${name} PUBLIC TAPELINE_F64)
+  endif()
+endfunction()

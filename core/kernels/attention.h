@@ -1,0 +1,82 @@
+#pragma once
+
+#include <algorithm>
+#include <variant>
+
+#include "core/attention.h"
+#include "core/kernels/score_terms/distance_bias.h"
+#include "core/kernels/score_terms/linear_bias.h"
+
+/// Streaming softmax attention on plain memory. What a score term needs is handed over as a view: numbers and
+/// sizes, never a place on the tape. A term is one header in core/kernels/score_terms/ and one alternative of
+/// TermView.
+namespace tapeline::inline TAPELINE_PRECISION {
+
+using TermView = std::variant<std::monostate, LinearBiasView, DistanceBiasView>;
+
+/// Rows of a query tile and keys of a key tile.
+inline constexpr Index attention_tile_rows = 64;
+inline constexpr Index attention_tile_keys = 64;
+
+/// The operands of one attention, forward or backward.
+struct AttentionProblem {
+  Index batch = 0, heads = 0, key_heads = 0;  // key_heads divides heads
+  Index query_rows = 0, key_rows = 0;         // last rows aligned
+  Index width = 0;
+  const Real* q = nullptr;  // [B, H, Tq, D]
+  const Real* k = nullptr;  // Tk rows of D at key_stride * (b Hkv + hkv)
+  const Real* v = nullptr;  // likewise
+  Index key_stride = 0;
+  Real scale = 1;
+  const Real* query_scale = nullptr;  // [Tq], or [H, Tq] with query_scale_stride = Tq; null: 1
+  Index query_scale_stride = 0;
+  KeyMask mask;
+  PassPositions positions;
+  Dropout dropout;
+  TermView term;
+
+  Index tiles() const { return (query_rows + attention_tile_rows - 1) / attention_tile_rows; }
+  /// The distance of query row 0 and key row 0.
+  Index first_distance() const { return key_rows - query_rows; }
+  /// How many keys a query row sees.
+  Index keys_seen(Index query_row) const {
+    const Index row = first_distance() + query_row;
+    const Index begin = mask.window == 0 ? 0 : std::max<Index>(row - mask.window + 1, 0);
+    return (mask.causal ? row + 1 : key_rows) - begin + std::min(mask.sinks, begin);
+  }
+};
+
+/// What attention_forward writes. A row that sees no key has output 0 and log_sum +infinity, so that the
+/// backward pass computes exp(score - log_sum) = 0 there without asking.
+struct AttentionResult {
+  Real* out = nullptr;      // [B, H, Tq, D]
+  Real* log_sum = nullptr;  // [B, H, Tq]; null: not wanted
+  double* probe = nullptr;  // [workers, H, attention_probe_sums], added to; null: not wanted
+  Index probe_sinks = 0;
+};
+
+/// The sums of a probe, a head: entropy, normalised entropy, weight on the sinks, distance.
+inline constexpr Index attention_probe_sums = 4;
+
+/// What attention_backward reads and writes. A null gradient is not wanted.
+struct AttentionGradients {
+  const Real* out = nullptr;
+  const Real* log_sum = nullptr;
+  const Real* d_out = nullptr;
+  Real *d_q = nullptr, *d_k = nullptr, *d_v = nullptr;
+  bool add_q = false, add_k = false, add_v = false;  // add to what is there; else it is overwritten unread
+  Real* d_query_scale = nullptr;                     // [B, H, Tq], overwritten: one number a row
+};
+
+/// Numbers of scratch that each worker needs.
+Index attention_forward_workspace(const AttentionProblem& problem);
+Index attention_backward_workspace(const AttentionProblem& problem);
+/// Numbers of scratch for the parts of d_k and d_v that several workers sum for one key head; may be 0.
+Index attention_backward_partials(const AttentionProblem& problem);
+
+/// `workspace`: thread_count() times the workspace, aligned to 64 bytes.
+void attention_forward(const AttentionProblem& problem, const AttentionResult& result, Real* workspace);
+void attention_backward(const AttentionProblem& problem, const AttentionGradients& gradients, Real* workspace,
+                        Real* partials);
+
+}  // namespace tapeline::inline TAPELINE_PRECISION

@@ -1,0 +1,186 @@
+// The backward pass over query tiles. Included once for every instruction set.
+#if defined(TAPELINE_ATTENTION_BACKWARD) == defined(HWY_TARGET_TOGGLE)
+#ifdef TAPELINE_ATTENTION_BACKWARD
+#undef TAPELINE_ATTENTION_BACKWARD
+#else
+#define TAPELINE_ATTENTION_BACKWARD
+#endif
+
+#include "core/kernels/attention_scores-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace tapeline::inline TAPELINE_PRECISION {
+namespace HWY_NAMESPACE {
+
+/// Gradient of one query tile while its keys stream by a second time. With P = exp(S - log_sum),
+///   dP = dO V^T,  delta = rowsum(dO * O),  dS = P * (dP - delta),
+///   dQ = scale dS K,  dK = dS^T (scale Q),  dV = P^T dO,
+/// where dropout multiplies dP and the P of dV by its factors.
+class BackwardTile {
+ public:
+  BackwardTile(const AttentionProblem& problem, TileScores& scores, Carver& carver)
+      : problem_(problem),
+        scores_(scores),
+        log_sum_(carver.take(attention_tile_rows)),
+        delta_(carver.take(attention_tile_rows)),
+        d_out_columns_(carver.take(problem.width * attention_tile_rows)),
+        d_out_padded_(carver.take(attention_tile_rows * padded_width(problem))),
+        query_rows_(carver.take(attention_tile_rows * padded_width(problem))),
+        d_scores_(carver.take(attention_tile_rows * attention_tile_keys)),
+        d_query_(carver.take(attention_tile_rows * padded_width(problem))),
+        d_keys_(carver.take(attention_tile_keys * padded_width(problem))) {}
+
+  /// d_k, d_v: of the head's keys [Tk, D], added to; null: not wanted.
+  template <class Term>
+  void run(Term& term, const AttentionGradients& gradients, Real* d_k, Real* d_v) {
+    start(gradients);
+    bool first = true;
+    const bool want_query = gradients.d_q != nullptr || gradients.d_query_scale != nullptr;
+    for_key_tiles<Term>(problem_, scores_, [&] {
+      scores_.score(term);
+      scores_.key_products(scores_.value_rows(), d_out_columns_, d_scores_);
+      const Real* const drop = scores_.dropout_factors();
+      for (Index row = 0; row < scores_.padded_rows(); row += lane_count()) {
+        scores_.whole() ? differentiate<true>(term, row, drop) : differentiate<false>(term, row, drop);
+      }
+      if (want_query) {
+        scores_.add_over_keys(d_scores_, scores_.key_rows(), d_query_, padded_width(problem_), first);
+      }
+      first = false;
+      const Index offset = scores_.first_key_row() * problem_.width;
+      if (d_k != nullptr) add_over_rows(d_scores_, query_rows_, padded_width(problem_), d_k + offset);
+      if (d_v != nullptr) add_over_rows(scores_.scores(), d_out_rows_, d_out_stride_, d_v + offset);
+      term.gradient(scores_.tile(), d_scores_);
+    });
+    if (first) std::fill_n(d_query_, scores_.rows() * padded_width(problem_), Real{0});
+    finish(gradients);
+  }
+
+ private:
+  void start(const AttentionGradients& gradients) {
+    const Index width = problem_.width, padded = padded_width(problem_), rows = scores_.rows();
+    const Real* const d_out = gradients.d_out + scores_.row_index() * width;
+    const Real* const out = gradients.out + scores_.row_index() * width;
+    // Padding rows have log_sum infinity: their probabilities are 0, whatever their scores.
+    std::fill_n(log_sum_, scores_.padded_rows(), std::numeric_limits<Real>::infinity());
+    std::copy_n(gradients.log_sum + scores_.row_index(), rows, log_sum_);
+    std::fill_n(delta_, scores_.padded_rows(), Real{0});
+    transpose(d_out, width, rows, width, nullptr, d_out_columns_, attention_tile_rows, scores_.padded_rows());
+    for (Index i = 0; i < rows; ++i) delta_[i] = dot(d_out + i * width, out + i * width, width);
+    const bool whole_vectors = width % lane_count() == 0;
+    d_out_rows_ = whole_vectors ? d_out : padded_rows(d_out, nullptr, d_out_padded_);
+    d_out_stride_ = whole_vectors ? width : padded;
+    if (!whole_vectors) {
+      padded_rows(scores_.query_rows(), scores_.factors(), query_rows_);
+      return;
+    }
+    const Lanes d;
+    for (Index i = 0; i < rows; ++i) {
+      const auto factor = hn::Set(d, scores_.factors()[i]);
+      for (Index c = 0; c < width; c += lane_count()) {
+        hn::Store(hn::Mul(factor, hn::LoadU(d, scores_.query_rows() + i * width + c)), d,
+                  query_rows_ + i * padded + c);
+      }
+    }
+  }
+
+  /// The tile's rows of D numbers, times `factors` where given, filled up with zeros to whole vectors.
+  const Real* padded_rows(const Real* from, const Real* factors, Real* to) const {
+    const Index width = problem_.width, padded = padded_width(problem_);
+    for (Index i = 0; i < scores_.rows(); ++i) {
+      const Real factor = factors == nullptr ? Real{1} : factors[i];
+      for (Index c = 0; c < width; ++c) to[i * padded + c] = factor * from[i * width + c];
+      std::fill_n(to + i * padded + width, padded - width, Real{0});
+    }
+    return to;
+  }
+
+  /// Of one vector of rows: scores become the weights of the values, the products dO V^T become dS.
+  template <bool whole, class Term>
+  void differentiate(const Term& term, Index row, const Real* drop) {
+    const Lanes d;
+    const Index begin = scores_.first_key(row), end = scores_.end_key(row);
+    Real* const weights = scores_.scores() + row;
+    Real* const d_scores = d_scores_ + row;
+    const auto log_sum = hn::Load(d, log_sum_ + row), delta = hn::Load(d, delta_ + row);
+    const auto clear = [&](Index from, Index to) {
+      for (Index j = from; j < to; ++j) {
+        hn::Store(hn::Zero(d), d, weights + j * attention_tile_rows);
+        hn::Store(hn::Zero(d), d, d_scores + j * attention_tile_rows);
+      }
+    };
+    clear(0, begin);
+    for (Index j = begin; j < end; ++j) {
+      const auto weight = exponential(hn::Sub(scores_.finished<whole>(term, j, row), log_sum));
+      auto d_weight = hn::Load(d, d_scores + j * attention_tile_rows);
+      auto kept = weight;
+      if (drop != nullptr) {
+        const auto factor = hn::Load(d, drop + j * attention_tile_rows + row);
+        d_weight = hn::Mul(d_weight, factor);
+        kept = hn::Mul(weight, factor);
+      }
+      hn::Store(kept, d, weights + j * attention_tile_rows);
+      hn::Store(hn::Mul(weight, hn::Sub(d_weight, delta)), d, d_scores + j * attention_tile_rows);
+    }
+    clear(end, scores_.keys());
+  }
+
+  /// to[keys, D] += weights[keys, rows] B[rows, D].
+  void add_over_rows(const Real* weights, const Real* b, Index b_stride, Real* to) {
+    const Index width = problem_.width, padded = padded_width(problem_);
+    const Index vectors = (width + lane_count() - 1) / lane_count();
+    scores_.for_key_bands([&](Index begin, Index end, Index first, Index last) {
+      const Real* const a = weights + begin * attention_tile_rows + first;
+      if (width % lane_count() == 0) {
+        multiply<Layout::depth_adjacent, Into::add>(a, attention_tile_rows, end - begin, last - first,
+                                                    b + first * b_stride, b_stride, to + begin * width, width,
+                                                    vectors);
+        return;
+      }
+      multiply<Layout::depth_adjacent, Into::overwrite>(a, attention_tile_rows, end - begin, last - first,
+                                                        b + first * b_stride, b_stride, d_keys_, padded,
+                                                        vectors);
+      for (Index j = begin; j < end; ++j) {
+        for (Index c = 0; c < width; ++c) to[j * width + c] += d_keys_[(j - begin) * padded + c];
+      }
+    });
+  }
+
+  void finish(const AttentionGradients& gradients) {
+    const Index width = problem_.width, padded = padded_width(problem_);
+    for (Index i = 0; i < scores_.rows(); ++i) {
+      const Real* const sums = d_query_ + i * padded;
+      const Index row = scores_.row_index() + i;
+      if (gradients.d_query_scale != nullptr) {
+        gradients.d_query_scale[row] = problem_.scale * dot(sums, problem_.q + row * width, width);
+      }
+      if (gradients.d_q == nullptr) continue;
+      Real* const d_q = gradients.d_q + row * width;
+      const Real factor = scores_.factors()[i];
+      if (gradients.add_q) {
+        for (Index c = 0; c < width; ++c) d_q[c] += factor * sums[c];
+      } else {
+        for (Index c = 0; c < width; ++c) d_q[c] = factor * sums[c];
+      }
+    }
+  }
+
+  const AttentionProblem& problem_;
+  TileScores& scores_;
+  Real* log_sum_;        // [rows]
+  Real* delta_;          // [rows]
+  Real* d_out_columns_;  // [D, rows]
+  Real* d_out_padded_;   // [rows, D padded]
+  const Real* d_out_rows_ = nullptr;
+  Index d_out_stride_ = 0;
+  Real* query_rows_;  // [rows, D padded], scaled
+  Real* d_scores_;    // [keys, rows]
+  Real* d_query_;     // [rows, D padded]
+  Real* d_keys_;      // [keys, D padded], for widths that are no whole vectors
+};
+
+}  // namespace HWY_NAMESPACE
+}  // namespace tapeline::inline TAPELINE_PRECISION
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "core/real.h"
+
+/// Work on the rows and columns of a matrix [rows, width] that accompanies products.
+namespace tapeline::inline TAPELINE_PRECISION {
+
+/// Every row of `out` becomes `row` [width].
+void fill_rows(const Real* row, Index rows, Index width, Real* out);
+
+/// How many numbers of scratch column_sums needs.
+Index column_sums_scratch(Index width);
+/// out = beta out + the sum over rows of `x` [rows, width]; one partial sum a worker, added in worker order.
+void column_sums(const Real* x, Index rows, Index width, Real beta, Real* out, Real* scratch);
+
+/// out = beta out + factor x, `count` numbers; with beta 0 the old `out` is not read.
+void scaled_add(const Real* x, Index count, Real factor, Real beta, Real* out);
+
+/// `total` = beta total + the partial sums of workers 0, 1, ... in this order, each [width].
+void add_partial_sums(const Real* partials, int workers, Index width, Real beta, Real* total);
+
+}  // namespace tapeline::inline TAPELINE_PRECISION

@@ -1,0 +1,123 @@
+#pragma once
+
+#include <algorithm>
+
+#include "core/attention.h"
+#include "core/error.h"
+#include "core/kernels/attention.h"
+#include "core/parallel.h"
+
+/// What the attention op does for each alternative of ScoreTerms::term: the Var whose gradient it has, the
+/// check of its shape, the view that the kernel gets, and the way of the gradient back. One overload set a
+/// term.
+namespace tapeline::inline TAPELINE_PRECISION {
+
+/// One accumulator a worker, zeroed.
+template <class Number>
+Number* per_worker(Arena& arena, Index count) {
+  Number* const memory = arena.allocate_array<Number>(static_cast<std::size_t>(thread_count() * count));
+  std::fill_n(memory, thread_count() * count, Number{});
+  return memory;
+}
+
+/// Adds the workers' sums, in their order, to the gradient of `input`.
+inline void add_worker_sums(Var input, const double* sums) {
+  const GradientTarget target = input.grad_target();
+  const Index count = target.tensor.size();
+  for (Index n = 0; n < count; ++n) {
+    double sum = 0;
+    for (Index worker = 0; worker < thread_count(); ++worker) sum += sums[worker * count + n];
+    Real& place = target.tensor.data[n];
+    place = static_cast<Real>(sum) + (target.beta == 0 ? Real{0} : place);
+  }
+}
+
+// --- no term
+
+inline Var term_input(std::monostate) { return {}; }
+inline void check_term(std::monostate, const AttentionProblem&) {}
+inline std::monostate forward_view(std::monostate, Arena&) { return {}; }
+inline void check_faults(std::monostate) {}
+inline std::monostate backward_view(std::monostate, Arena&, const AttentionProblem&) { return {}; }
+inline void add_gradient(std::monostate, std::monostate) {}
+
+// --- LinearBias
+
+inline Var term_input(const LinearBias& term) { return term.slopes; }
+
+inline void check_term(const LinearBias& term, const AttentionProblem& problem) {
+  require<ShapeError>(term.slopes && term.slopes.shape() == Shape{problem.heads},
+                      "attention: slopes are {}, q has {} heads; expected [{}]",
+                      term.slopes ? term.slopes.shape().text() : "absent", problem.heads, problem.heads);
+}
+
+inline LinearBiasView forward_view(const LinearBias& term, Arena&) {
+  return {term.slopes.value().data, nullptr};
+}
+
+inline void check_faults(const LinearBiasView&) {}
+
+inline LinearBiasView backward_view(const LinearBias& term, Arena& arena, const AttentionProblem& problem) {
+  return {term.slopes.value().data,
+          term.slopes.needs_grad() ? per_worker<double>(arena, problem.heads) : nullptr};
+}
+
+inline void add_gradient(const LinearBias& term, const LinearBiasView& view) {
+  add_worker_sums(term.slopes, view.d_slopes);
+}
+
+// --- DistanceBias
+
+inline Var term_input(const DistanceBias& term) { return term.table; }
+
+[[noreturn]] inline void fail_distance(Index distance, Index first, Index span) {
+  fail<ShapeError>(
+      "attention: distance {} is outside the bias table, which holds distances {} to {}; make the table "
+      "longer",
+      distance, first, first + span - 1);
+}
+
+inline void check_term(const DistanceBias& term, const AttentionProblem& problem) {
+  require<ShapeError>(term.table && term.table.shape().rank() == 2 && term.table.shape()[0] == problem.heads,
+                      "attention: the bias table is {}, q has {} heads; expected [{}, distances]",
+                      term.table ? term.table.shape().text() : "absent", problem.heads, problem.heads);
+  const PassPositions& positions = problem.positions;
+  if (!positions.query.axis[0].empty() || !positions.key.axis[0].empty()) return;  // asked pair by pair
+  if (problem.query_rows == 0) return;
+  // Rows run from one end of the band that is seen to the other; positions are rows plus a constant.
+  const KeyMask& mask = problem.mask;
+  const Index shift = positions.query.begin - positions.key.begin - problem.first_distance();
+  const Index longest =
+      mask.window == 0 || mask.sinks > 0 ? problem.key_rows - 1 : std::min(mask.window, problem.key_rows) - 1;
+  const Index shortest = mask.causal ? 0 : 1 - problem.query_rows;
+  const Index first = term.first_distance, span = term.table.shape()[1];
+  if (shortest + shift < first) fail_distance(shortest + shift, first, span);
+  if (longest + shift >= first + span) fail_distance(longest + shift, first, span);
+}
+
+inline DistanceBiasView forward_view(const DistanceBias& term, Arena& arena) {
+  return {term.table.value().data, term.table.shape()[1], term.first_distance, nullptr,
+          per_worker<DistanceFault>(arena, 1)};
+}
+
+inline void check_faults(const DistanceBiasView& view) {
+  for (Index worker = 0; worker < thread_count(); ++worker) {
+    if (view.faults[worker].found) {
+      fail_distance(view.faults[worker].distance, view.first_distance, view.span);
+    }
+  }
+}
+
+inline DistanceBiasView backward_view(const DistanceBias& term, Arena& arena,
+                                      const AttentionProblem& problem) {
+  return {
+      term.table.value().data, term.table.shape()[1], term.first_distance,
+      term.table.needs_grad() ? per_worker<double>(arena, problem.heads * term.table.shape()[1]) : nullptr,
+      nullptr};  // no faults: the forward pass found none
+}
+
+inline void add_gradient(const DistanceBias& term, const DistanceBiasView& view) {
+  add_worker_sums(term.table, view.d_table);
+}
+
+}  // namespace tapeline::inline TAPELINE_PRECISION

@@ -1,0 +1,124 @@
+#include <algorithm>
+#include <array>
+
+#include "core/error.h"
+#include "core/ops.h"
+#include "core/ops/rotation.h"
+#include "core/parallel.h"
+
+namespace tapeline::inline TAPELINE_PRECISION {
+namespace {
+
+/// Numbers moved that are worth a thread of their own.
+constexpr Index grain = Index{1} << 13;
+
+/// Some heads of a row [.., W]: `heads` of `width` numbers each from column `first` on.
+struct HeadColumns {
+  Index batch = 0, time = 0, row_width = 0;
+  Index first = 0, heads = 0, width = 0;
+
+  Shape shape() const { return {batch, heads, time, width}; }
+  Index rows() const { return batch * time; }
+  Index rows_a_thread() const { return std::max<Index>(1, grain / std::max<Index>(heads * width, 1)); }
+  /// Where head h of row (b, t) stands in [B, T, W] and in [B, H, T, D].
+  Index in_rows(Index row, Index h) const { return row * row_width + first + h * width; }
+  Index in_heads(Index row, Index h) const { return ((row / time * heads + h) * time + row % time) * width; }
+};
+
+/// [B, T, W] -> [B, H, T, D], turned on the way.
+void cut(const HeadColumns& columns, const Turn& turn, bool accumulate, const Real* rows, Real* heads) {
+  parallel_for(columns.rows(), columns.rows_a_thread(), [&](Index begin, Index end) {
+    for (Index row = begin; row < end; ++row) {
+      for (Index h = 0; h < columns.heads; ++h) {
+        turn_row(turn, TurnDirection::forward, accumulate, row % columns.time, rows + columns.in_rows(row, h),
+                 heads + columns.in_heads(row, h), columns.width);
+      }
+    }
+  });
+}
+
+/// [B, H, T, D] -> its columns of [B, T, W], turned back.
+void join(const HeadColumns& columns, const Turn& turn, bool accumulate, const Real* heads, Real* rows) {
+  parallel_for(columns.rows(), columns.rows_a_thread(), [&](Index begin, Index end) {
+    for (Index row = begin; row < end; ++row) {
+      for (Index h = 0; h < columns.heads; ++h) {
+        turn_row(turn, TurnDirection::transposed, accumulate, row % columns.time,
+                 heads + columns.in_heads(row, h), rows + columns.in_rows(row, h), columns.width);
+      }
+    }
+  });
+}
+
+/// The gradient of x, written once by the three rules of its parts, each its own columns. Their nodes follow
+/// one another, so no other rule runs in between; the node recorded before them runs after them.
+struct SplitGradient {
+  GradientTarget target;
+  std::array<bool, 3> written{};
+};
+
+}  // namespace
+
+HeadsSplit split_heads(Var x, Index heads, Index key_value_heads, const Rotation& query_rotation,
+                       const Rotation& key_rotation) {
+  require<ShapeError>(x && x.shape().rank() == 3, "split_heads: x is {}; expected [batch, time, width]",
+                      x ? x.shape().text() : "absent");
+  require<ShapeError>(heads >= 1 && key_value_heads >= 1 && heads % key_value_heads == 0,
+                      "split_heads: {} heads and {} key/value heads; the second must divide the first", heads,
+                      key_value_heads);
+  const Index all_heads = heads + 2 * key_value_heads;
+  const Shape shape = x.shape();
+  require<ShapeError>(
+      shape.last() % all_heads == 0,
+      "split_heads: x is {} for {} heads and {} key/value heads; the width must be a multiple of {}",
+      shape.text(), heads, key_value_heads, all_heads);
+  const Index batch = shape[0], time = shape[1], width = shape.last() / all_heads;
+  const std::array<HeadColumns, 3> parts{
+      HeadColumns{batch, time, shape.last(), 0, heads, width},
+      HeadColumns{batch, time, shape.last(), heads * width, key_value_heads, width},
+      HeadColumns{batch, time, shape.last(), (heads + key_value_heads) * width, key_value_heads, width}};
+  const std::array<Turn, 3> turns{turn_of("split_heads", query_rotation, time, width),
+                                  turn_of("split_heads", key_rotation, time, width), Turn{}};
+  Tape& tape = x.tape();
+  auto* gradient = new (tape.arena().allocate(sizeof(SplitGradient))) SplitGradient{};
+  const Var whole = tape.record("split_heads", tape.allocate({}), {x}, [=](Var) {
+    for (std::size_t p = 0; p < parts.size(); ++p) {
+      if (gradient->written[p] || gradient->target.beta != 0) continue;
+      for (Index row = 0; row < parts[p].rows(); ++row) {
+        std::fill_n(gradient->target.tensor.data + parts[p].in_rows(row, 0), parts[p].heads * width, Real{0});
+      }
+    }
+  });
+  const auto part = [&](std::size_t p) {
+    const HeadColumns columns = parts[p];
+    const Turn turn = turns[p];
+    const Tensor out = tape.allocate(columns.shape());
+    cut(columns, turn, false, x.value().data, out.data);
+    return tape.record("split_heads", out, {whole}, [=](Var output) {
+      if (gradient->target.tensor.data == nullptr) {
+        gradient->target = x.grad_target();
+        whole.grad();  // so that its rule runs
+      }
+      join(columns, turn, gradient->target.beta != 0, output.grad().data, gradient->target.tensor.data);
+      gradient->written[p] = true;
+    });
+  };
+  const Var query = part(0);
+  const Var key = part(1);
+  return {query, key, part(2)};
+}
+
+Var merge_heads(Var x) {
+  require<ShapeError>(x && x.shape().rank() == 4,
+                      "merge_heads: x is {}; expected [batch, heads, time, head width]",
+                      x ? x.shape().text() : "absent");
+  const Index batch = x.shape()[0], heads = x.shape()[1], time = x.shape()[2], width = x.shape()[3];
+  const HeadColumns columns{batch, time, heads * width, 0, heads, width};
+  const Tensor out = x.tape().allocate({batch, time, heads * width});
+  join(columns, {}, false, x.value().data, out.data);
+  return x.tape().record("merge_heads", out, {x}, [=](Var output) {
+    const GradientTarget target = x.grad_target();
+    cut(columns, {}, target.beta != 0, output.grad().data, target.tensor.data);
+  });
+}
+
+}  // namespace tapeline::inline TAPELINE_PRECISION

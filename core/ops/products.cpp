@@ -1,0 +1,98 @@
+#include "core/error.h"
+#include "core/kernels/gemm.h"
+#include "core/kernels/rows.h"
+#include "core/ops.h"
+
+namespace tapeline::inline TAPELINE_PRECISION {
+namespace {
+
+std::string text(Var v) { return v ? v.shape().text() : "absent"; }
+
+// A matrix as it is stored, and whether it enters the product transposed.
+struct Factor {
+  Tensor matrix;
+  bool transposed = false;
+  Index rows() const { return matrix.shape[transposed ? 1 : 0]; }
+  Index columns() const { return matrix.shape[transposed ? 0 : 1]; }
+};
+Factor transpose(const Factor& f) { return {f.matrix, !f.transposed}; }
+
+// out = op(a) op(b) + beta out.
+void multiply_into(const Factor& a, const Factor& b, const GradientTarget& out) {
+  gemm({.transpose_a = a.transposed,
+        .transpose_b = b.transposed,
+        .m = a.rows(),
+        .n = b.columns(),
+        .k = a.columns(),
+        .a = a.matrix.data,
+        .lda = a.matrix.shape[1],
+        .b = b.matrix.data,
+        .ldb = b.matrix.shape[1],
+        .beta = out.beta,
+        .c = out.tensor.data,
+        .ldc = b.columns()});
+}
+
+}  // namespace
+
+Var matmul(Var a, Var b, Transposed transpose_a, Transposed transpose_b) {
+  const bool ta = transpose_a == Transposed::yes, tb = transpose_b == Transposed::yes;
+  require<ShapeError>(a && b && a.shape().rank() == 2 && b.shape().rank() == 2,
+                      "matmul: a is {}, b is {}; both must be matrices", text(a), text(b));
+  const Factor left{a.value(), ta}, right{b.value(), tb};
+  require<ShapeError>(left.columns() == right.rows(),
+                      "matmul: a is {}{}, b is {}{}; inner extents must match", text(a),
+                      ta ? " transposed" : "", text(b), tb ? " transposed" : "");
+  const Tensor c = a.tape().allocate({left.rows(), right.columns()});
+  multiply_into(left, right, {c, 0});
+  // C = A B: d_A = d_C B^T, d_B = A^T d_C; where an operand entered transposed, the transposes of these.
+  return a.tape().record("matmul", c, {a, b}, [=](Var output) {
+    const Factor d_c{output.grad(), false};
+    if (a.needs_grad()) {
+      const GradientTarget d_a = a.grad_target();
+      if (ta) {
+        multiply_into(right, transpose(d_c), d_a);
+      } else {
+        multiply_into(d_c, transpose(right), d_a);
+      }
+    }
+    if (b.needs_grad()) {
+      const GradientTarget d_b = b.grad_target();
+      if (tb) {
+        multiply_into(transpose(d_c), left, d_b);
+      } else {
+        multiply_into(transpose(left), d_c, d_b);
+      }
+    }
+  });
+}
+
+Var linear(Var x, Var weight, Var bias) {
+  require<ShapeError>(x && weight && x.shape().rank() >= 1 && weight.shape().rank() == 2 &&
+                          x.shape().last() == weight.shape()[1],
+                      "linear: x is {}, weight is {}; the last extent of x must be the weight's second",
+                      text(x), text(weight));
+  const Index out = weight.shape()[0], in = weight.shape()[1], rows = x.shape().rows();
+  require<ShapeError>(!bias || bias.shape() == Shape{out},
+                      "linear: bias is {}, weight is {}; expected a bias of [{}]", text(bias), text(weight),
+                      out);
+  const Tensor y = x.tape().allocate(x.shape().with_last(out));
+  // The bias comes first and the product is added to it: cheaper than another pass over y.
+  if (bias) fill_rows(bias.value().data, rows, out, y.data);
+  const Factor x_rows{x.value().reshaped({rows, in})};
+  const Factor w{weight.value()};
+  multiply_into(x_rows, transpose(w), {y, bias ? Real{1} : Real{0}});
+  return x.tape().record("linear", y, {x, weight, bias}, [=](Var output) {
+    const Factor d_y{output.grad().reshaped({rows, out})};
+    if (x.needs_grad()) multiply_into(d_y, w, x.grad_target());
+    if (weight.needs_grad()) multiply_into(transpose(d_y), x_rows, weight.grad_target());
+    if (bias && bias.needs_grad()) {
+      const GradientTarget d_bias = bias.grad_target();
+      Real* scratch =
+          output.tape().arena().allocate_array<Real>(static_cast<std::size_t>(column_sums_scratch(out)));
+      column_sums(d_y.matrix.data, rows, out, d_bias.beta, d_bias.tensor.data, scratch);
+    }
+  });
+}
+
+}  // namespace tapeline::inline TAPELINE_PRECISION

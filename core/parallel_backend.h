@@ -1,0 +1,42 @@
+#pragma once
+
+#include <exception>
+#include <mutex>
+
+#include "core/parallel.h"
+
+/// What the two back ends of core/parallel share. A build has one of them.
+namespace tapeline::threads {
+
+/// The first exception among workers, to be thrown again on the thread that waits for them.
+class FirstException {
+ public:
+  void keep() noexcept;  ///< the exception being handled
+  void rethrow();
+
+ private:
+  std::mutex mutex_;
+  std::exception_ptr exception_;
+};
+
+/// Marks the calling thread as being inside a parallel region.
+class InRegion {
+ public:
+  InRegion();
+  ~InRegion();
+  InRegion(const InRegion&) = delete;
+  InRegion& operator=(const InRegion&) = delete;
+  static bool here();
+
+ private:
+  bool outer_;
+};
+
+/// One worker's part on the calling thread.
+void run_one(int worker, WorkerFunction function, void* context, FirstException& failure) noexcept;
+
+/// How many threads to use when nobody has said, and what else to tell when somebody does.
+int backend_thread_count();
+void backend_set_thread_count(int count);
+
+}  // namespace tapeline::threads

@@ -1,0 +1,34 @@
+#include <omp.h>
+
+#include <algorithm>
+
+#include "core/parallel_backend.h"
+
+namespace tapeline {
+
+bool in_parallel_region() { return threads::InRegion::here() || omp_in_parallel() != 0; }
+
+namespace threads {
+
+int backend_thread_count() { return std::max(1, omp_get_max_threads()); }
+
+// OpenBLAS (its OpenMP flavour) and oneDNN both ask OpenMP for the count at every call.
+void backend_set_thread_count(int count) { omp_set_num_threads(count); }
+
+void run_workers(int workers, WorkerFunction function, void* context) {
+  FirstException failure;
+  // Always the whole team: libgomp ends the surplus threads of a smaller one and starts them again for the
+  // next.
+  const int team = std::max(workers, thread_count());
+#pragma omp parallel num_threads(team)
+  {
+    // The runtime may give fewer threads than asked for; every share is still done.
+    for (int worker = omp_get_thread_num(); worker < workers; worker += omp_get_num_threads()) {
+      run_one(worker, function, context, failure);
+    }
+  }
+  failure.rethrow();
+}
+
+}  // namespace threads
+}  // namespace tapeline

@@ -1,0 +1,141 @@
+#pragma once
+
+#include <concepts>
+#include <initializer_list>
+#include <span>
+#include <string_view>
+#include <type_traits>
+
+#include "core/arena.h"
+#include "core/gradient_pool.h"
+#include "core/parameter.h"
+#include "core/tensor.h"
+
+namespace tapeline::inline TAPELINE_PRECISION {
+
+class Tape;
+struct Node;
+
+/// Where a rule puts an input's gradient. With beta 0 the memory is fresh and uninitialised and the rule must
+/// write every element; with beta 1 it must add.
+struct GradientTarget {
+  Tensor tensor;
+  Real beta = 0;
+};
+
+/// A handle to a value on the tape: one pointer, trivially copyable; a default one is absent.
+class Var {
+ public:
+  Var() = default;
+
+  explicit operator bool() const { return node_ != nullptr; }
+  const Tensor& value() const;
+  const Shape& shape() const { return value().shape; }
+  /// Whether a gradient is wanted here: a rule skips the inputs that want none.
+  bool needs_grad() const;
+  /// The gradient, zeroed on first use; add to it.
+  Tensor grad() const;
+  /// The gradient for a rule that can overwrite: spares the zeroing and one read when it is the first to
+  /// arrive.
+  GradientTarget grad_target() const;
+  /// Adds this node's gradient to that of `input`, which has as many elements; where none has arrived there
+  /// yet, the memory itself is handed over. For the last statement of a rule: the gradient is gone
+  /// afterwards.
+  void hand_grad_to(Var input) const;
+  Tape& tape() const;
+
+ private:
+  friend class Tape;
+  explicit Var(Node* node) : node_(node) {}
+  Node* node_ = nullptr;
+};
+
+/// A gradient rule is a callable kept in the arena: it reads output.grad() and adds to the gradients of the
+/// inputs it captured. No destructor is ever run, so it may own nothing.
+template <class F>
+concept BackwardRule =
+    std::invocable<const F&, Var> && std::is_trivially_destructible_v<F> && std::is_trivially_copyable_v<F>;
+
+/// One recorded operation.
+struct Node {
+  Node* previous = nullptr;  // the node recorded before this one
+  Tape* tape = nullptr;
+  std::string_view op;
+  Tensor value;
+  Real* grad = nullptr;  // from the pool, or a parameter's own
+  bool needs_grad = false;
+  bool keeps_grad = false;                 // parameters and retained values: not returned to the pool
+  Parameter* const* parameters = nullptr;  // leaves: whose version is checked before the backward run
+  const std::uint64_t* versions = nullptr;
+  Index parameter_count = 0;
+  const void* rule = nullptr;
+  void (*run)(const void* rule, Var output) = nullptr;
+};
+
+enum class Recording : bool { off, on };
+
+/// The record of one forward run, in order of creation, which is a topological order: backward() walks it
+/// from the last node to the first, and a node's rule runs once, when its gradient is complete. Everything
+/// lives in the arena, which is rewound when the tape ends. With Recording::off ops compute values only.
+class Tape {
+ public:
+  Tape(Arena& arena, GradientPool& gradients, Recording recording = Recording::on);
+  ~Tape();
+  Tape(const Tape&) = delete;
+  Tape& operator=(const Tape&) = delete;
+
+  bool recording() const { return recording_ == Recording::on; }
+  Arena& arena() const { return arena_; }
+
+  /// Uninitialised memory for a result; lives as long as the tape.
+  Tensor allocate(const Shape& shape);
+
+  /// A value without gradient; the memory stays the caller's and must not change before the tape ends.
+  Var constant(const Tensor& value);
+  /// A value whose gradient is kept for the caller to read after backward() (tests, inspection).
+  Var variable(const Tensor& value);
+  /// A parameter; its gradient is the parameter's own, so uses and micro-batches add up there.
+  Var leaf(Parameter& parameter);
+  /// Parameters that stand one after another in memory, as one tensor [sum of first extents, rest]: one
+  /// product then serves query, key and value. Throws StateError when they are not adjacent, ShapeError when
+  /// they differ in anything but the first extent.
+  Var leaf(std::span<Parameter* const> adjacent);
+
+  /// Appends a node. The rule is kept only when recording and some present input needs a gradient.
+  template <BackwardRule F>
+  Var record(std::string_view op, const Tensor& value, std::initializer_list<Var> inputs, F rule) {
+    bool needed = false;
+    if (recording()) {
+      for (const Var input : inputs) needed = needed || (input && input.needs_grad());
+    }
+    Node* node = append(op, value, needed);
+    if (needed) {
+      node->rule = new (arena_.allocate(sizeof(F))) F(rule);
+      node->run = [](const void* kept, Var output) { (*static_cast<const F*>(kept))(output); };
+    }
+    return Var(node);
+  }
+
+  /// Runs the rules from `root`, a single number, with gradient `seed`. Scratch that a rule takes from the
+  /// arena is given back after it; the gradient of a node goes back to the pool when its rule has run. Once
+  /// for each tape. Throws StateError on a second call or when a recorded parameter has changed since,
+  /// ShapeError for a root that is no single number.
+  void backward(Var root, Real seed = 1);
+
+ private:
+  friend class Var;
+  enum class Stage { forward, backward, done };
+  Node* append(std::string_view op, const Tensor& value, bool needs_grad);
+  Node* append_leaf(const Tensor& value, Real* gradient, Parameter* const* parameters, Index count);
+  void check_leaves() const;
+  void return_grad(Node& node);
+
+  Arena& arena_;
+  GradientPool& gradients_;
+  Recording recording_;
+  Arena::Mark start_;
+  Node* last_ = nullptr;
+  Stage stage_ = Stage::forward;
+};
+
+}  // namespace tapeline::inline TAPELINE_PRECISION

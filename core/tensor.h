@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "core/real.h"
+#include "core/shape.h"
+
+namespace tapeline::inline TAPELINE_PRECISION {
+
+/// A contiguous row-major view of numbers that someone else owns: a Storage, an arena, a parameter store.
+/// There are no strides: a transpose is a flag of the product, a split into heads is an op.
+struct Tensor {
+  Shape shape;
+  Real* data = nullptr;
+
+  Index size() const { return shape.size(); }
+  /// The same numbers under another shape of equal size. Throws ShapeError.
+  Tensor reshaped(const Shape& to) const;
+};
+
+/// Owns the numbers of one tensor that outlives a step; aligned to 64 bytes, zeroed.
+class Storage {
+ public:
+  Storage() = default;
+  explicit Storage(const Shape& shape);
+
+  Tensor tensor() const { return {shape_, data_.get()}; }
+  const Shape& shape() const { return shape_; }
+  Real* data() const { return data_.get(); }
+
+ private:
+  struct Free {
+    void operator()(Real* memory) const;
+  };
+  Shape shape_;
+  std::unique_ptr<Real[], Free> data_;
+};
+
+}  // namespace tapeline::inline TAPELINE_PRECISION

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "experiments/bench/floor.h"
+#include "train/config.h"
+
+namespace tapeline {
+
+/// The speed of one training step, measured beside the machine's own limit.
+struct StepSpeed {
+  Index tokens = 0;  ///< of a step
+  int threads = 1;
+  Index repeats = 0;
+  double step_seconds = 0;   ///< median
+  double floor_seconds = 0;  ///< of the products alone; see StepFloor
+  double tokens_per_second = 0;
+  double gflops = 0;            ///< products only, attention's causal half
+  double gemm_floor_ratio = 0;  ///< step over floor
+  double peak_bytes = 0;        ///< weights, gradients, moments, and the step's own at its highest
+  bool allocations_counted = false;
+  double heap_allocations = 0;    ///< a steady step, our own
+  double vendor_allocations = 0;  ///< a steady step, inside vendor calls
+  double minor_faults = 0;        ///< a steady step
+  std::vector<StepFloor::Line> floor;
+};
+
+/// Trains on made-up tokens: forward, backward, clipping and update. After a warm-up, repeats of the step and
+/// of the floor's products take turns, so that whatever else the machine does touches both.
+StepSpeed measure_step(const Config& config, Index repeats);
+
+}  // namespace tapeline

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "experiments/commands/command.h"
+#include "train/config_loader.h"
+
+namespace tapeline {
+
+/// --json, --quiet and --verbose.
+struct OutputOptions {
+  bool json = false;
+  bool quiet = false;
+  bool verbose = false;
+
+  /// `results`: whether the command prints results, and so has --json.
+  void add_to(CLI::App& command, bool results = true);
+  /// Sets the log's level; the first thing a command does when it runs.
+  void set_up() const;
+};
+
+/// Everything a Config is resolved from: CONFIG, --preset, --set, and flags of their own for some keys.
+/// Must stay where it is between add_to() and the end of the parse.
+class ConfigOptions {
+ public:
+  /// Adds CONFIG, --preset, --set, --text, --seed, --threads and --dry-run.
+  void add_to(CLI::App& command);
+  /// Adds a flag of its own for a key, stronger than --set: add_key(command, "--seeds", "compare.seeds", "N",
+  /// "seeds"). Lists take commas: --encodings rope,alibi.
+  void add_key(CLI::App& command, const std::string& flag, const std::string& key,
+               const std::string& value_name, const std::string& help);
+
+  /// Reads file and environment and resolves. Throws ConfigError.
+  ResolvedConfig resolve() const;
+  /// For the default --out: the preset's name, or the stem of the config file when there is one ("toy").
+  std::string name() const;
+  bool dry_run() const { return dry_run_; }
+  bool has_preset() const { return !preset_.empty(); }
+
+ private:
+  std::string file_;
+  std::string preset_;
+  std::vector<std::string> sets_;
+  std::vector<Assignment> flags_;
+  bool dry_run_ = false;
+};
+
+/// Splits "KEY=VALUE" as given to `flag` ("--set", "--positional"); `prefix` is put before the key
+/// ("positional."). Throws ConfigError without "=".
+Assignment read_assignment(const std::string& text, const std::string& flag, const std::string& prefix = "");
+
+}  // namespace tapeline

@@ -1,0 +1,101 @@
+#include "experiments/commands/compare.h"
+
+#include <spdlog/spdlog.h>
+
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "data/corpus.h"
+#include "experiments/commands/command_line.h"
+#include "experiments/commands/common.h"
+#include "experiments/commands/dry_run.h"
+#include "experiments/compare/job.h"
+#include "experiments/output.h"
+#include "experiments/report/report.h"
+#include "train/metrics.h"
+#include "train/run_folder.h"
+
+namespace tapeline {
+namespace {
+
+struct CompareCommand {
+  ConfigOptions config;
+  std::string out;
+  OutputOptions output;
+};
+
+std::string json_results(const Comparison& comparison, const std::filesystem::path& folder,
+                         const ReportOutcome& report) {
+  nlohmann::ordered_json results = nlohmann::ordered_json::array();
+  for (const ResultRow& row : result_rows(comparison.cells)) {
+    const EvaluationResult& result = row.result;
+    results.push_back({{"name", row.name},
+                       {"kind", row.kind},
+                       {"evaluation", row.evaluation},
+                       {"seed", row.seed},
+                       {"train_length", row.train_length},
+                       {"protocol", result.cell.protocol_name()},
+                       {"eval_length", result.cell.length},
+                       {"stride", result.cell.stride},
+                       {"scored_tokens", result.scored_tokens},
+                       {"scored_bytes", result.scored_bytes},
+                       {"status", result.status},
+                       {"nll", json_number(result.nll)},
+                       {"bits_per_byte", json_number(result.bits_per_byte)},
+                       {"perplexity", json_number(result.perplexity)},
+                       {"tail_nll", json_number(result.tail_nll)}});
+  }
+  const nlohmann::ordered_json all = {
+      {"folder", folder.string()}, {"report", report.page.string()}, {"results", std::move(results)}};
+  return all.dump(2) + '\n';
+}
+
+int compare(const CompareCommand& command) {
+  command.output.set_up();
+  const ResolvedConfig config = command.config.resolve();
+  const std::vector<Cell> cells = plan_cells(config);
+  if (command.config.dry_run()) {
+    return dry_run(config, command.output, static_cast<Index>(cells.size()));
+  }
+  const std::filesystem::path folder =
+      command.out.empty() ? std::filesystem::path("runs") / ("compare-" + command.config.name())
+                          : std::filesystem::path(command.out);
+  const RunFolder run(folder);
+  if (run.holds_run()) run.claim(config);  // another configuration: told before any text is read
+
+  const std::unique_ptr<Tokenizer> tokenizer = make_tokenizer(config.config.data.tokenizer);
+  const TokenStore store = load_corpus(config.config.data.source, *tokenizer);
+  const CompareOptions options{folder, command_line(), progress_style(command.output.quiet)};
+  const Comparison comparison = run_comparison(config, store, *tokenizer, options);
+
+  const ReportOutcome report = write_report(comparison, folder);
+  if (!report.figures_missing.empty()) spdlog::warn("{}", report.figures_missing);
+  write_output(command.output.json
+                   ? json_results(comparison, folder, report)
+                   : terminal_report(comparison) + "\nreport: " + report.page.string() + '\n');
+  return exit_code::done;
+}
+
+}  // namespace
+
+void add_compare_command(CLI::App& app, Invocation& invocation) {
+  const auto options = std::make_shared<CompareCommand>();
+  CLI::App& command = add_command(
+      app, invocation, "compare", "several encodings: trained short, evaluated long, with a report",
+      "tapeline compare --preset toy --encodings learned,sinusoidal,rope,alibi --seeds 1",
+      [options] { return compare(*options); });
+  options->config.add_to(command);
+  options->config.add_key(command, "--encodings", "compare.encodings", "A,B",
+                          "the positional encodings to compare, see tapeline encodings");
+  options->config.add_key(command, "--seeds", "compare.seeds", "N", "how many times each is trained");
+  command
+      .add_option(
+          "--out", options->out,
+          "the folder of the comparison; default runs/compare-<preset or config name>; the same command "
+          "goes on where it was stopped")
+      ->type_name("DIR");
+  options->output.add_to(command);
+}
+
+}  // namespace tapeline

@@ -1,0 +1,137 @@
+#include "experiments/commands/dry_run.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <vector>
+
+#include "core/parallel.h"
+#include "core/random.h"
+#include "experiments/output.h"
+#include "train/config_derived.h"
+#include "train/flops.h"
+#include "train/optimizer.h"
+#include "train/progress.h"
+#include "train/train_step.h"
+
+namespace tapeline {
+namespace {
+
+struct Measured {
+  Index parameters = 0;
+  double bytes = 0;         // weights, gradients, moments, the step's own
+  double step_seconds = 0;  // one step, the optimizer included
+};
+
+struct Estimate {
+  double matrix_parameters = 0;  // those of linear layers and head, counted
+  double step_flops = 0, training_flops = 0;
+  std::optional<Measured> measured;  // absent: too large for this machine
+  double training_seconds = 0;
+  int threads = 1;
+};
+
+double machine_bytes() {
+  return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
+}
+
+Measured measure(const Config& config, const StepShape& shape) {
+  Transformer model(model_plan(config));
+  TrainStep step(model, shape, config.model.dropout, config.train.seed);
+  const auto optimizer = make_optimizer(config.optimizer, model.parameters());
+  std::vector<Token> tokens(static_cast<std::size_t>(shape.tokens()));
+  const auto vocabulary = static_cast<std::uint64_t>(model.plan().vocabulary);
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    tokens[i] = static_cast<Token>(random_below(random_key(0, "dry run"), i, vocabulary));
+  }
+  Measured measured;
+  for (Index number = 1; number <= 2; ++number) {  // the first one takes the memory
+    const auto start = std::chrono::steady_clock::now();
+    step.run(number, tokens, tokens);
+    optimizer->update(
+        {.rate = 0, .divisor = static_cast<double>(shape.tokens()), .clip = config.optimizer.clip});
+    measured.step_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  }
+  measured.parameters = model.parameters().size();
+  const double copies = 2 + static_cast<double>(optimizer->slots().size());
+  measured.bytes = copies * static_cast<double>(measured.parameters) * sizeof(Real) +
+                   static_cast<double>(step.peak_bytes());
+  return measured;
+}
+
+Estimate estimate(const Config& config, Index models) {
+  if (config.train.threads > 0) set_thread_count(config.train.threads);
+  const StepShape shape = step_shape(config.train);
+  const TokenFlops flops = token_flops(config.model, config.data.vocabulary, shape.length);
+  Estimate found;
+  found.threads = thread_count();
+  found.matrix_parameters = flops.linear / 2;
+  found.step_flops = flops.training() * static_cast<double>(shape.tokens());
+  const double steps = static_cast<double>(config.train.steps) * static_cast<double>(models);
+  found.training_flops = found.step_flops * steps;
+  // At least weights, gradients and two moments, and of each token of a micro-batch a dozen rows a layer.
+  const double rows = static_cast<double>(shape.micro_batch * shape.length);
+  const double least =
+      sizeof(Real) * (4 * found.matrix_parameters +
+                      12 * rows * static_cast<double>(config.model.layers * config.model.width));
+  if (least > 0.8 * machine_bytes()) return found;
+  found.measured = measure(config, shape);
+  found.training_seconds = found.measured->step_seconds * steps;
+  return found;
+}
+
+std::string json_text(const ResolvedConfig& config, const Estimate& found, Index models) {
+  nlohmann::ordered_json json = {{"config", resolved_text(config.config)},
+                                 {"origins", config.origins},
+                                 {"models", models},
+                                 {"parameters", nullptr},
+                                 {"step_flops", found.step_flops},
+                                 {"training_flops", found.training_flops},
+                                 {"bytes", nullptr},
+                                 {"training_seconds", nullptr},
+                                 {"threads", found.threads}};
+  if (found.measured) {
+    json["parameters"] = found.measured->parameters;
+    json["bytes"] = found.measured->bytes;
+    json["training_seconds"] = found.training_seconds;
+  }
+  return json.dump(2) + "\n";
+}
+
+std::string plain_text(const ResolvedConfig& config, const Estimate& found, Index models) {
+  std::string text = annotated_text(config);
+  const auto line = [&](std::string_view what, const std::string& value) {
+    text += fmt::format("# {:<12} {}\n", what, value);
+  };
+  text += '\n';
+  if (models != 1)
+    line("models",
+         fmt::format("{}; one of kind \"{}\" was looked at", models, config.config.positional.kind));
+  line("parameters", found.measured ? fmt::format("{}", found.measured->parameters)
+                                    : "about " + short_number(found.matrix_parameters));
+  line("work", fmt::format("{}FLOP a step, {}FLOP of training in all", short_number(found.step_flops),
+                           short_number(found.training_flops)));
+  if (!found.measured) {
+    line("memory", fmt::format("more than this machine's {}B", short_number(machine_bytes())));
+    return text;
+  }
+  line("memory", fmt::format("{}B a model, the text not counted", short_number(found.measured->bytes)));
+  line("time",
+       fmt::format("about {} of training on {} thread{}, evaluation not counted (two steps were timed)",
+                   duration_text(found.training_seconds), found.threads, found.threads == 1 ? "" : "s"));
+  return text;
+}
+
+}  // namespace
+
+int dry_run(const ResolvedConfig& config, const OutputOptions& output, Index models) {
+  const Estimate found = estimate(config.config, models);
+  write_output(output.json ? json_text(config, found, models) : plain_text(config, found, models));
+  return exit_code::done;
+}
+
+}  // namespace tapeline

@@ -1,0 +1,179 @@
+#include "experiments/commands/evaluate.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "core/error.h"
+#include "core/parallel.h"
+#include "data/corpus.h"
+#include "experiments/commands/common.h"
+#include "experiments/evaluation_output.h"
+#include "experiments/output.h"
+#include "train/checkpoint.h"
+#include "train/config_derived.h"
+#include "train/evaluate.h"
+#include "train/log.h"
+#include "train/progress.h"
+#include "train/run_folder.h"
+#include "train/signals.h"
+
+namespace tapeline {
+namespace {
+
+struct EvaluateCommand {
+  std::string checkpoint, text, lengths, protocols, stride, scored, threads;
+  std::vector<std::string> positional;
+  OutputOptions output;
+};
+
+// The checkpoint's own configuration with what the command line changes.
+ResolvedConfig changed_config(const Checkpoint& checkpoint, const EvaluateCommand& command) {
+  ResolvedConfig config = checkpoint.config();
+  for (const std::string& text : command.positional) {
+    assign(config, read_assignment(text, "--positional", "positional."));
+  }
+  const auto set = [&config](const std::string& key, const std::string& value, const std::string& flag) {
+    if (!value.empty()) assign(config, {key, value, flag});
+  };
+  set("evaluate.lengths", command.lengths, "--lengths");
+  set("evaluate.protocols", command.protocols, "--protocol");
+  set("evaluate.stride", command.stride, "--stride");
+  set("evaluate.scored", command.scored, "--scored");
+  set("train.threads", command.threads, "--threads");
+  return config;
+}
+
+// The targets: of a text given by hand every token but the first; of the trained text the scored set in its
+// validation blocks, cut as they were for training.
+ScoredSet chosen_targets(const Checkpoint& checkpoint, const Config& config, const TokenStore& store,
+                         bool by_hand) {
+  if (by_hand) return scored_all({{0, store.size()}});
+  const Splits splits = configured_splits(checkpoint.config().config, store.size());
+  require<ConfigError>(
+      !splits.validation.empty(),
+      "\"{}\" was trained without validation text (data.validation_share 0); give a text with "
+      "--text",
+      checkpoint.path().string());
+  if (config.evaluate.scored == "all") return scored_all(splits.validation);
+  return scored_set(splits.validation, std::ranges::max(evaluation_lengths(config)));
+}
+
+TokenStore open_text(const Checkpoint& checkpoint, const EvaluateCommand& command,
+                     const Tokenizer& tokenizer) {
+  if (!command.text.empty()) return load_corpus(command.text, tokenizer);
+  const std::string& source = checkpoint.config().config.data.source;
+  require<ConfigError>(source != "-",
+                       "\"{}\" was trained on standard input, which is gone; give a text with --text",
+                       checkpoint.path().string());
+  TokenStore store = load_corpus(source, tokenizer);
+  if (store.digest() != checkpoint.record().corpus_digest) {
+    spdlog::warn(
+        "\"{}\" is not the text that the model was trained on (digest {}, then {}): the validation blocks "
+        "may "
+        "hold training text",
+        source, store.digest().substr(0, 12), checkpoint.record().corpus_digest.substr(0, 12));
+  }
+  return store;
+}
+
+std::vector<EvaluationResult> run_cells(const Transformer& model, const TokenStore& store,
+                                        const Tokenizer& tokenizer, const EvaluationPlan& plan, bool quiet) {
+  Progress progress(progress_style(quiet));
+  std::vector<EvaluationResult> results;
+  for (const EvaluationCell& cell : plan.cells) {
+    EvaluationOptions options;
+    options.progress = [&](double share) {
+      if (!progress.due()) return;
+      progress.show(fmt::format("[{}/{}] length {}, {}: {:.0f}%", results.size() + 1, plan.cells.size(),
+                                cell.length, protocol_label(cell), 100 * share));
+    };
+    results.push_back(evaluate_cell(model, store, tokenizer, plan, cell, options));
+  }
+  progress.finish();
+  return results;
+}
+
+// A length asked for by name that was refused, or a loss that is no number, fails the command.
+int verdict(const std::vector<EvaluationResult>& results, bool lengths_named) {
+  int code = exit_code::done;
+  std::string told;
+  for (const EvaluationResult& result : results) {
+    const bool refused = result.status == "refused";
+    if (result.status == "ok" || (refused && !lengths_named)) continue;
+    code = exit_code::failed;
+    if (result.reason != told) write_error("evaluate: " + result.reason);
+    told = result.reason;
+  }
+  return code;
+}
+
+int evaluate(const EvaluateCommand& command) {
+  command.output.set_up();
+  const Checkpoint checkpoint(resolve_checkpoint(command.checkpoint));
+  const ResolvedConfig config = changed_config(checkpoint, command);
+  if (config.config.train.threads > 0) set_thread_count(config.config.train.threads);
+  const SignalGuard signals;
+  const std::unique_ptr<Tokenizer> tokenizer = make_tokenizer(checkpoint.record().tokenizer_kind);
+  const TokenStore store = open_text(checkpoint, command, *tokenizer);
+  const EvaluationPlan plan =
+      evaluation_plan(config.config, chosen_targets(checkpoint, config.config, store, !command.text.empty()));
+
+  Transformer model(model_plan(config.config));
+  checkpoint.load_weights(model.parameters());
+  const EvaluationReport report{.checkpoint = checkpoint.path().string(),
+                                .kind = config.config.positional.kind,
+                                .train_length = config.config.train.length,
+                                .step = checkpoint.record().step,
+                                .text = store.source(),
+                                .text_digest = store.digest(),
+                                .targets = plan.scored.tokens(),
+                                .results = run_cells(model, store, *tokenizer, plan, command.output.quiet)};
+  write_output(command.output.json ? evaluation_json(report) : evaluation_table(report));
+  return verdict(report.results, !command.lengths.empty());
+}
+
+}  // namespace
+
+void add_evaluate_command(CLI::App& app, Invocation& invocation) {
+  const auto options = std::make_shared<EvaluateCommand>();
+  CLI::App& command =
+      add_command(app, invocation, "evaluate", "one trained model at many lengths",
+                  "tapeline evaluate runs/train-toy --lengths 1x,4x,1024 --protocol nonoverlapping",
+                  [options] { return evaluate(*options); });
+  command
+      .add_option("CHECKPOINT", options->checkpoint,
+                  "a checkpoint file, or a run folder (its latest checkpoint)")
+      ->required();
+  command
+      .add_option(
+          "--text", options->text,
+          "another text, every token but the first scored; default: the validation blocks of the trained one")
+      ->type_name("PATH");
+  command
+      .add_option("--lengths", options->lengths,
+                  "multiples of the trained length or numbers, between commas; default: as configured")
+      ->type_name("LIST");
+  command
+      .add_option(
+          "--protocol", options->protocols,
+          "nonoverlapping (windows side by side), sliding (full history), or both; default: as configured")
+      ->type_name("LIST");
+  command
+      .add_option("--stride", options->stride,
+                  "sliding: new targets a window; default half the trained length")
+      ->type_name("S");
+  command.add_option("--scored", options->scored, "all: every token but the first of each block")
+      ->type_name("all");
+  command
+      .add_option("--positional", options->positional,
+                  "what can be changed after training, relative to [positional]: rope.base=500")
+      ->type_name("KEY=VALUE");
+  command.add_option("--threads", options->threads, "threads to use; default: as trained")->type_name("N");
+  options->output.add_to(command);
+}
+
+}  // namespace tapeline

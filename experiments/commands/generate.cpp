@@ -1,0 +1,114 @@
+#include "experiments/commands/generate.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "core/error.h"
+#include "data/tokenizer.h"
+#include "experiments/commands/common.h"
+#include "experiments/output.h"
+#include "experiments/utf8_stream.h"
+#include "layers/generate.h"
+#include "train/checkpoint.h"
+#include "train/log.h"
+#include "train/run_folder.h"
+#include "train/signals.h"
+
+namespace tapeline {
+namespace {
+
+struct GenerateOptions {
+  std::string checkpoint;
+  std::string prompt;
+  Generation request{.tokens = 256, .sampling = {.temperature = 0.8}};
+  OutputOptions output;
+};
+
+int generate_text(const GenerateOptions& options) {
+  options.output.set_up();
+  validate(options.request.sampling);
+  require<ConfigError>(options.request.tokens >= 1, "--tokens is {}; at least 1", options.request.tokens);
+  require<ConfigError>(!options.prompt.empty(),
+                       "--prompt is empty; give at least one character to go on from");
+  const Checkpoint checkpoint(resolve_checkpoint(options.checkpoint));
+  const std::unique_ptr<Transformer> model = checkpoint.make_model();
+  const std::unique_ptr<Tokenizer> tokenizer = make_tokenizer(checkpoint.record().tokenizer_kind);
+
+  const SignalGuard signals;
+  const bool stream = !options.output.json;
+  Utf8Stream text;
+  std::string whole;
+  const auto show = [&](const std::string& part) { (stream ? write_output(part) : void(whole += part)); };
+  show(text.push(options.prompt));
+  whole.clear();  // the prompt has its own field
+  const auto start = std::chrono::steady_clock::now();
+  const Generated made =
+      generate(*model, tokenizer->encode(options.prompt), options.request, [&](Token token) {
+        show(text.push(tokenizer->decode({token})));
+        return pending_signal() == 0;
+      });
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  show(text.finish());
+  if (stream) write_output("\n");
+  const double speed = static_cast<double>(made.tokens.size()) / elapsed.count();
+  if (options.output.json) {
+    const Sampling& sampling = options.request.sampling;
+    write_output(nlohmann::ordered_json{{"checkpoint", checkpoint.path().string()},
+                                        {"step", checkpoint.record().step},
+                                        {"prompt", valid_utf8(options.prompt)},
+                                        {"text", whole},
+                                        {"tokens", made.tokens},
+                                        {"temperature", sampling.temperature},
+                                        {"top_k", sampling.top_k},
+                                        {"top_p", sampling.top_p},
+                                        {"seed", sampling.seed},
+                                        {"window_slides", made.slides},
+                                        {"tokens_per_second", speed}}
+                     .dump(2) +
+                 "\n");
+  }
+  if (made.slides > 0) {
+    spdlog::warn(
+        "{} positions end at row {}: the window was begun anew {} time{}, and what stood before it forgotten",
+        model->plan().positional.kind, model->max_length().value_or(0), made.slides,
+        made.slides == 1 ? "" : "s");
+  }
+  spdlog::debug("{} tokens, {:.0f} tokens/s", made.tokens.size(), speed);
+  stop_if_signalled();
+  return exit_code::done;
+}
+
+}  // namespace
+
+void add_generate_command(CLI::App& app, Invocation& invocation) {
+  const auto options = std::make_shared<GenerateOptions>();
+  CLI::App& command =
+      add_command(app, invocation, "generate", "text that goes on from a prompt, by a trained model",
+                  "tapeline generate runs/train-toy --prompt \"In the beginning\" --tokens 200 --seed 7",
+                  [options] { return generate_text(*options); });
+  command
+      .add_option("CHECKPOINT", options->checkpoint,
+                  "a checkpoint file, or a run folder (its latest checkpoint)")
+      ->required();
+  command.add_option("--prompt", options->prompt, "the text to go on from")->type_name("TEXT")->required();
+  Sampling& sampling = options->request.sampling;
+  command.add_option("--tokens", options->request.tokens, "how many tokens to make (default 256)")
+      ->type_name("N");
+  command
+      .add_option("--temperature", sampling.temperature,
+                  "logits are divided by it; 0: always the likeliest token (default 0.8)")
+      ->type_name("X");
+  command.add_option("--top-k", sampling.top_k, "choose among the K likeliest only; 0: all (default)")
+      ->type_name("K");
+  command
+      .add_option("--top-p", sampling.top_p,
+                  "choose among the fewest likeliest whose probabilities reach P (default 1: all)")
+      ->type_name("P");
+  command.add_option("--seed", sampling.seed, "another seed, another text (default 0)")->type_name("N");
+  options->output.add_to(command);
+}
+
+}  // namespace tapeline

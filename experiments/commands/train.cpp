@@ -1,0 +1,103 @@
+#include "experiments/commands/train.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "core/error.h"
+#include "data/corpus.h"
+#include "experiments/commands/common.h"
+#include "experiments/commands/dry_run.h"
+#include "experiments/output.h"
+#include "train/metrics.h"
+#include "train/progress.h"
+#include "train/run_folder.h"
+#include "train/scored_set.h"
+#include "train/trainer.h"
+
+namespace tapeline {
+namespace {
+
+struct TrainCommand {
+  ConfigOptions config;
+  std::string out;
+  bool resume = false;
+  std::string from;
+  OutputOptions output;
+};
+
+std::string json_summary(const TrainOutcome& outcome, const std::filesystem::path& folder) {
+  return nlohmann::ordered_json{{"folder", folder.string()},
+                                {"checkpoint", outcome.checkpoint.string()},
+                                {"steps", outcome.steps},
+                                {"skipped_steps", outcome.skipped},
+                                {"loss", json_number(outcome.loss)},
+                                {"validation_loss", json_number(outcome.validation_loss)},
+                                {"best_validation_loss", json_number(outcome.best_validation_loss)},
+                                {"seconds", outcome.seconds},
+                                {"tokens_per_second", outcome.tokens_per_second}}
+             .dump(2) +
+         "\n";
+}
+
+std::string summary(const TrainOutcome& outcome, const std::filesystem::path& folder) {
+  std::string text = fmt::format("{} steps, loss {:.4f} nats a token", outcome.steps, outcome.loss);
+  if (outcome.validation_loss == outcome.validation_loss) {
+    text += fmt::format(", validation loss {:.4f}", outcome.validation_loss);
+  }
+  if (outcome.tokens_per_second > 0) {
+    text += fmt::format(", {} at {} tokens/s", duration_text(outcome.seconds),
+                        short_number(outcome.tokens_per_second));
+  }
+  if (outcome.skipped > 0) text += fmt::format(", {} updates skipped", outcome.skipped);
+  return text + fmt::format("\nsaved as {}\nnext: tapeline evaluate {}\n", outcome.checkpoint.string(),
+                            folder.string());
+}
+
+int train(const TrainCommand& command) {
+  command.output.set_up();
+  const ResolvedConfig config = command.config.resolve();
+  if (command.config.dry_run()) return dry_run(config, command.output);
+  const std::filesystem::path folder =
+      command.out.empty() ? std::filesystem::path("runs") / ("train-" + command.config.name())
+                          : std::filesystem::path(command.out);
+  const RunFolder run(folder);
+  if (run.holds_run()) run.claim(config);  // another configuration: told before any text is read
+
+  const std::unique_ptr<Tokenizer> tokenizer = make_tokenizer(config.config.data.tokenizer);
+  const TokenStore store = load_corpus(config.config.data.source, *tokenizer);
+  const TrainingText text{store, *tokenizer, configured_splits(config.config, store.size())};
+
+  TrainOptions options;
+  options.folder = folder;
+  options.resume = command.resume;
+  if (!command.from.empty()) options.from = resolve_checkpoint(command.from);
+  options.progress = progress_style(command.output.quiet);
+  const TrainOutcome outcome = train_model(config, text, options);
+  write_output(command.output.json ? json_summary(outcome, folder) : summary(outcome, folder));
+  return exit_code::done;
+}
+
+}  // namespace
+
+void add_train_command(CLI::App& app, Invocation& invocation) {
+  const auto options = std::make_shared<TrainCommand>();
+  CLI::App& command = add_command(app, invocation, "train", "one model, on any text",
+                                  "tapeline train --preset toy --text my.txt --set positional.kind=alibi "
+                                  "--out runs/mine",
+                                  [options] { return train(*options); });
+  options->config.add_to(command);
+  command.add_option("--out", options->out, "the run folder; default runs/train-<preset or config name>")
+      ->type_name("DIR");
+  command.add_flag("--resume", options->resume, "go on with the run that the folder holds");
+  command
+      .add_option(
+          "--from", options->from,
+          "start from the weights of this checkpoint or run folder; the config may differ where shapes "
+          "allow")
+      ->type_name("CHECKPOINT");
+  options->output.add_to(command);
+}
+
+}  // namespace tapeline

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "experiments/compare/cell_record.h"
+#include "experiments/compare/plan.h"
+#include "train/trainer.h"
+
+namespace tapeline {
+
+/// What every cell of a comparison shares.
+struct CellSurroundings {
+  TrainingText text;
+  ScoredSet scored;  ///< the same targets for every cell and every length
+  double gemm_gflops = 0;
+};
+
+/// Where a cell stands, for whoever shows it.
+struct CellProgress {
+  bool training = false;
+  Index step = 0;              ///< of training
+  double share = 0;            ///< of the training, or of the evaluation at hand
+  std::size_t evaluation = 0;  ///< which of evaluation_work(), counted from 0
+  std::string doing;           ///< "training", "evaluating 512 sliding"
+};
+
+/// One evaluation that a cell has to do.
+struct EvaluationWork {
+  const CellEvaluation* under = nullptr;
+  EvaluationCell cell;
+  Index input_tokens = 0;  ///< how many tokens are run through the model
+};
+
+/// All evaluations of a cell, in the order of results.csv.
+std::vector<EvaluationWork> evaluation_work(const Cell& cell, const ScoredSet& scored);
+
+/// Trains and evaluates one cell in its folder, as far as that has not been done. A loss that stops being a
+/// number makes the cell "diverged", with every evaluation so marked; it is no error. A signal: saves, then
+/// throws Stopped.
+CellRecord run_cell(const Cell& cell, const CellSurroundings& surroundings,
+                    const std::filesystem::path& folder,
+                    const std::function<void(const CellProgress&)>& progress);
+
+}  // namespace tapeline

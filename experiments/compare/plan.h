@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "train/config_loader.h"
+
+namespace tapeline {
+
+/// One evaluation of a trained cell: the model as it was trained, or the same weights under other positional
+/// settings ([[compare.evaluation]]).
+struct CellEvaluation {
+  std::string name;  ///< "trained" for the model as it is
+  Config config;
+};
+
+/// One model of a comparison: a variant under one seed.
+struct Cell {
+  std::string variant;  ///< "rope"
+  std::uint64_t seed = 0;
+  ResolvedConfig config;                    ///< what is trained
+  std::vector<CellEvaluation> evaluations;  ///< "trained" first
+  std::string folder_name() const;          ///< "rope-seed0"
+  std::string label() const;                ///< "rope, seed 0"
+};
+
+/// Name of the evaluation of a model as it was trained.
+inline constexpr const char* trained_evaluation = "trained";
+
+/// Every variant under seeds train.seed, train.seed + 1, ..., seed by seed, so that a comparison stopped half
+/// way holds whole seeds. Everything that can be wrong is found here, before anything is trained. Throws
+/// ConfigError for names that two variants share or that are no folder names, no variant at all, an
+/// evaluation of a variant that does not exist or that changes anything but [positional].
+std::vector<Cell> plan_cells(const ResolvedConfig& config);
+
+}  // namespace tapeline

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "experiments/compare/results.h"
+
+namespace tapeline {
+
+/// A mean over seeds, with the half-width of its 95 % t-interval; one seed has no interval (NaN), never one
+/// of width zero.
+struct Estimate {
+  Index count = 0;
+  double mean = std::numeric_limits<double>::quiet_NaN();
+  double half_width = std::numeric_limits<double>::quiet_NaN();
+};
+Estimate estimate(const std::vector<double>& values);
+
+/// One length under one protocol, over all seeds of a series.
+struct SeriesPoint {
+  EvaluationCell cell;
+  Index scored_tokens = 0;
+  Index seeds = 0, refused = 0, diverged = 0;
+  Estimate bits_per_byte, nll;
+};
+
+/// One line of every table and figure: a variant under one evaluation.
+struct Series {
+  std::string name;  ///< "rope", or "rope: ntk" for an evaluation of its own
+  std::string variant, kind, evaluation;
+  Index train_length = 0;
+  std::vector<SeriesPoint> points;  ///< in the order of results.csv
+
+  const SeriesPoint* find(Protocol protocol, Index length, Index stride, bool subset) const;
+  /// Non-overlapping, on the whole scored set.
+  const SeriesPoint* at(Index length) const;
+};
+
+/// In order of first appearance.
+std::vector<Series> summarize(const std::vector<ResultRow>& rows);
+
+/// The lengths evaluated non-overlapping on the whole scored set, ascending.
+std::vector<Index> table_lengths(const std::vector<Series>& all);
+
+/// Per seed, the ratio of perplexities exp(nll(length) - nll(trained length)), both non-overlapping, on the
+/// same targets, within one model. Nothing where either was not measured.
+Estimate perplexity_ratio(const std::vector<ResultRow>& rows, const Series& series, Index length);
+
+}  // namespace tapeline

@@ -1,0 +1,42 @@
+#include "experiments/compare/workload.h"
+
+#include "train/flops.h"
+
+namespace tapeline {
+namespace {
+
+// Evaluation has no large batches and reads its keys from a cache: about twice as slow an operation.
+constexpr double evaluation_weight = 2;
+
+}  // namespace
+
+Workload::Workload(const std::vector<Cell>& cells, Index vocabulary, const ScoredSet& scored) {
+  for (const Cell& cell : cells) {
+    before_.push_back(total_);
+    const Config& config = cell.config.config;
+    CellWork work;
+    work.training = token_flops(config.model, vocabulary, config.train.length).training() *
+                    static_cast<double>(config.train.steps * config.train.tokens_per_step);
+    total_ += work.training;
+    for (const EvaluationWork& evaluation : evaluation_work(cell, scored)) {
+      work.evaluations.push_back(evaluation_weight *
+                                 token_flops(config.model, vocabulary, evaluation.cell.length).forward() *
+                                 static_cast<double>(evaluation.input_tokens));
+      total_ += work.evaluations.back();
+    }
+    cells_.push_back(std::move(work));
+  }
+  before_.push_back(total_);
+}
+
+double Workload::before(std::size_t cell) const { return before_[cell]; }
+
+double Workload::done(std::size_t cell, const CellProgress& at) const {
+  const CellWork& work = cells_[cell];
+  if (at.training) return before_[cell] + work.training * at.share;
+  double done = before_[cell] + work.training;
+  for (std::size_t i = 0; i < at.evaluation; ++i) done += work.evaluations[i];
+  return done + work.evaluations[at.evaluation] * at.share;
+}
+
+}  // namespace tapeline

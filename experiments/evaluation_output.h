@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "train/evaluate.h"
+
+namespace tapeline {
+
+/// One checkpoint's evaluation, ready to be shown.
+struct EvaluationReport {
+  std::string checkpoint;
+  std::string kind;  ///< of the positional encoding
+  Index train_length = 0;
+  Index step = 0;
+  std::string text, text_digest;
+  Index targets = 0;  ///< of the whole scored set
+  std::vector<EvaluationResult> results;
+};
+
+/// "non-overlapping", "sliding, stride 32", "non-overlapping, subset".
+std::string protocol_label(const EvaluationCell& cell);
+
+/// For people: what was evaluated, then one line a cell, units in the headers.
+std::string evaluation_table(const EvaluationReport& report);
+/// The same for programs, position curves included.
+std::string evaluation_json(const EvaluationReport& report);
+
+}  // namespace tapeline

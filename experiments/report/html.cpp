@@ -1,0 +1,89 @@
+#include "experiments/report/html.h"
+
+#include <fmt/format.h>
+
+#include "experiments/report/figure.h"
+
+namespace tapeline {
+namespace {
+
+constexpr std::string_view style = R"css(
+body { margin: 0; background: var(--ground); color: var(--ink); font: 16px/1.55 system-ui, "Segoe UI", Roboto,
+  "Helvetica Neue", sans-serif; }
+main { max-width: 56rem; margin: 0 auto; padding: 1.5rem 1.25rem 4rem; }
+h1 { font-size: 1.15rem; font-weight: 600; color: var(--soft); margin: 0 0 1rem; }
+h2 { font-size: 1.2rem; margin: 2.75rem 0 .5rem; }
+.answer { font-size: 1.3rem; line-height: 1.45; margin: 0 0 .75rem; text-wrap: pretty; }
+.note, figcaption, caption { color: var(--soft); font-size: .9rem; }
+figure { margin: 1.25rem 0 0; }
+figure .drawing { overflow-x: auto; }
+figure svg { display: block; width: 100%; min-width: 40rem; height: auto; }
+figcaption { margin-top: .35rem; }
+.scroll { overflow-x: auto; margin-top: .75rem; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; white-space: nowrap; min-width: 24rem; }
+caption { text-align: left; padding-bottom: .4rem; white-space: normal; caption-side: top; }
+th, td { padding: .3rem .8rem; text-align: right; border-bottom: 1px solid var(--grid); }
+th { font-weight: 600; }
+th:first-child, td:first-child { text-align: left; padding-left: 0; }
+thead th { border-bottom: 2px solid var(--grid); color: var(--soft); }
+td.text { text-align: left; }
+td.best { font-weight: 700; }
+td.none { color: var(--soft); }
+pre { background: var(--panel); padding: .8rem 1rem; overflow-x: auto; border-radius: 6px; font-size: .85rem;
+  line-height: 1.45; }
+details summary { cursor: pointer; margin-top: .75rem; }
+a { color: inherit; }
+@media (max-width: 40rem) { main { padding: 1rem .9rem 3rem; } .answer { font-size: 1.12rem; }
+  th, td { padding: .3rem .55rem; } }
+@media print { figure, table { break-inside: avoid; } }
+)css";
+
+std::string colours() {
+  std::string light = "--ground:#ffffff;--ink:#1c1e21;--soft:#5b626b;--grid:#dfe2e6;--panel:#f4f5f7;";
+  std::string dark = "--ground:#14171a;--ink:#e9ebee;--soft:#a2a9b1;--grid:#343a41;--panel:#1e2226;";
+  for (std::size_t i = 0; i < curve_colours().size(); ++i) {
+    light += fmt::format("--curve{}:{};", i, curve_colours()[i].light);
+    dark += fmt::format("--curve{}:{};", i, curve_colours()[i].dark);
+  }
+  return fmt::format(
+      ":root {{ color-scheme: light dark; {} }}\n@media (prefers-color-scheme: dark) {{ :root {{ {} }} }}",
+      light, dark);
+}
+
+}  // namespace
+
+std::string html_escape(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        escaped += "&amp;";
+        break;
+      case '<':
+        escaped += "&lt;";
+        break;
+      case '>':
+        escaped += "&gt;";
+        break;
+      case '"':
+        escaped += "&quot;";
+        break;
+      case '\'':
+        escaped += "&#39;";
+        break;
+      default:
+        escaped += c;
+    }
+  }
+  return escaped;
+}
+
+std::string html_page(std::string_view title, std::string_view body) {
+  return fmt::format(
+      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>{}</title>\n"
+      "<style>\n{}{}</style>\n</head>\n<body>\n<main>\n{}</main>\n</body>\n</html>\n",
+      html_escape(title), colours(), style, body);
+}
+
+}  // namespace tapeline

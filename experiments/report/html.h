@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace tapeline {
+
+/// The text with what HTML would take for markup replaced.
+std::string html_escape(std::string_view text);
+
+/// A whole page with its style inside: readable on paper-white and dark grounds and on narrow screens, no
+/// script, nothing fetched. `title` is text, `body` is HTML.
+std::string html_page(std::string_view title, std::string_view body);
+
+}  // namespace tapeline

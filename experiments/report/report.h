@@ -1,0 +1,23 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "experiments/compare/comparison.h"
+
+namespace tapeline {
+
+/// Where the report stands, and what could not be drawn.
+struct ReportOutcome {
+  std::filesystem::path page;
+  std::string figures_missing;  ///< why there are no figures; empty when there are
+};
+
+/// Writes `folder`/report.html, one file that needs nothing else, and `folder`/figures. Without gnuplot the
+/// page has its tables all the same and says what to install.
+ReportOutcome write_report(const Comparison& comparison, const std::filesystem::path& folder);
+
+/// What the terminal shows of a comparison: the answer and the tables of bits per byte.
+std::string terminal_report(const Comparison& comparison);
+
+}  // namespace tapeline

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "experiments/compare/comparison.h"
+#include "experiments/compare/summary.h"
+
+namespace tapeline {
+
+/// A table as text cells, for the terminal and for the page. The first column is text, the others are
+/// numbers.
+struct ReportTable {
+  std::string title;  ///< what the numbers are, with their unit
+  std::vector<std::string> header;
+  std::vector<std::vector<std::string>> rows;
+  std::vector<std::string> notes;  ///< what a reader must know beside it: tokens scored, conventions
+};
+
+/// "1,024".
+std::string number_text(Index number);
+/// The trained length of all series; 0 when they differ.
+Index common_train_length(const std::vector<Series>& all);
+
+/// "2.402", "2.402 ±0.013"; "n/a" for a refused length, "diverged", "–" for what was not evaluated.
+std::string bits_text(const SeriesPoint* point);
+
+/// Bits per byte by series and length, non-overlapping windows, on the whole scored set.
+ReportTable length_table(const Comparison& comparison, const std::vector<Series>& all);
+
+/// Bits per byte with full history: sliding windows with stride 1 at the trained length and the configured
+/// stride at longer ones, with non-overlapping windows over the same targets beside each. Without rows when
+/// sliding was not asked for.
+ReportTable sliding_table(const Comparison& comparison, const std::vector<Series>& all);
+
+/// Perplexity at each length over perplexity at the trained length, tail included.
+ReportTable ratio_table(const Comparison& comparison, const std::vector<Series>& all);
+
+/// What each cell was trained to, and how fast.
+ReportTable training_table(const Comparison& comparison);
+
+/// A table for the terminal, its title above, its notes below.
+std::string terminal_text(const ReportTable& table);
+
+}  // namespace tapeline

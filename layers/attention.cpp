@@ -1,0 +1,60 @@
+#include "layers/attention.h"
+
+#include <algorithm>
+
+#include "core/ops.h"
+
+namespace tapeline::inline TAPELINE_PRECISION {
+
+namespace {
+
+/// One half of the cache as a tensor of its own: [B, Hkv, rows, D].
+Var gather_cached(Tape& tape, const CachedKeyValues& cached, const Real* from) {
+  const Tensor rows = tape.allocate({cached.batch, cached.heads, cached.rows, cached.width});
+  for (Index head = 0; head < cached.batch * cached.heads; ++head) {
+    std::copy_n(from + head * cached.head_stride, cached.rows * cached.width,
+                rows.data + head * cached.rows * cached.width);
+  }
+  return tape.constant(rows);
+}
+
+}  // namespace
+
+SelfAttention::SelfAttention(const Scope& scope, const ModelConfig& config, Index number)
+    : layer(number),
+      heads(config.heads),
+      key_value_heads(config.resolved_key_value_heads()),
+      query_key_value(scope, config.width,
+                      {{"query", config.width},
+                       {"key", key_value_heads * config.head_width()},
+                       {"value", key_value_heads * config.head_width()}},
+                      config.bias),
+      output(scope.scope("output"), config.width, config.width, config.bias,
+             residual_deviation(config.layers)) {}
+
+Var SelfAttention::operator()(Pass& pass, Var x, const LayerPositions& positions,
+                              KeyValueCache* cache) const {
+  AttentionProbe* probe = pass.probes.empty() ? nullptr : &pass.probes[static_cast<std::size_t>(layer)];
+  const bool raw = cache != nullptr && positions.cached_keys == CachedKeys::raw;
+  const Var joint = query_key_value(pass, x);  // [B, T, (H + 2 Hkv) D]
+  const HeadsSplit split = split_heads(joint, heads, key_value_heads, positions.query,
+                                       raw ? Rotation{} : positions.key);  // [B, H | Hkv, T, D]
+  Var mixed;                                                               // [B, H, T, D]
+  if (cache == nullptr) {
+    mixed = attention(split.query, split.key, split.value, positions.terms,
+                      pass.dropout_at("attention", layer), probe);
+  } else {
+    const CachedKeyValues cached = cache->append(layer, split.key.value(), split.value.value());
+    if (raw) {
+      Var keys = gather_cached(pass.tape, cached, cached.keys);  // [B, Hkv, rows, D]
+      if (positions.key) keys = rotate(keys, positions.key);
+      const Var values = gather_cached(pass.tape, cached, cached.values);
+      mixed = attention(split.query, keys, values, positions.terms, {}, probe);
+    } else {
+      mixed = attention(split.query, cached, positions.terms, probe);
+    }
+  }
+  return output(pass, merge_heads(mixed));
+}
+
+}  // namespace tapeline::inline TAPELINE_PRECISION

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "layers/linear.h"
+#include "layers/model_config.h"
+
+namespace tapeline::inline TAPELINE_PRECISION {
+
+/// The part of a block that looks at one row at a time:
+///   gelu, gelu_tanh: output(gelu(inner(x)));  swiglu: output(silu(gate(x)) * inner(x)).
+/// Parameters: [gate,] inner, output; inner width model.feed_forward * width, or model.feed_forward_width.
+struct FeedForward {
+  FeedForward(const Scope& scope, const ModelConfig& config);
+
+  Var operator()(Pass& pass, Var x) const;  // [..., C] -> [..., C]
+
+  Var (*activation)(Var) = nullptr;
+  JointLinear inner;  ///< gate and inner side by side for swiglu
+  Linear output;
+};
+
+}  // namespace tapeline::inline TAPELINE_PRECISION

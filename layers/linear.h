@@ -1,0 +1,40 @@
+#pragma once
+
+#include <initializer_list>
+#include <string_view>
+#include <vector>
+
+#include "layers/init.h"
+#include "layers/pass.h"
+
+namespace tapeline::inline TAPELINE_PRECISION {
+
+/// y = x W^T + bias, W [out, in]. Parameters: weight, bias.
+struct Linear {
+  Linear(const Scope& scope, Index in, Index out, bool with_bias = true,
+         double deviation = initial_deviation);
+
+  Var operator()(Pass& pass, Var x) const;  // [..., in] -> [..., out]
+
+  Parameter* weight = nullptr;
+  Parameter* bias = nullptr;  ///< nullptr: none
+};
+
+/// Several linear maps of one input. Each has its own names (query/weight, key/weight, ...), but the weights
+/// stand one after another in memory, and so do the biases: one product serves all, its result is their
+/// outputs side by side.
+struct JointLinear {
+  struct Part {
+    std::string_view name;
+    Index out;
+  };
+  JointLinear(const Scope& scope, Index in, std::initializer_list<Part> parts, bool with_bias = true,
+              double deviation = initial_deviation);
+
+  Var operator()(Pass& pass, Var x) const;  // [..., in] -> [..., sum of out]
+
+  std::vector<Parameter*> weights;
+  std::vector<Parameter*> biases;  ///< empty: none
+};
+
+}  // namespace tapeline::inline TAPELINE_PRECISION

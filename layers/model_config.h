@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/key_mask.h"
+#include "layers/option.h"
+
+namespace tapeline {
+
+/// [model]: the sizes and options of a decoder-only Transformer.
+struct ModelConfig {
+  Index layers = 4;
+  Index width = 128;
+  Index heads = 4;
+  Index key_value_heads = 0;     ///< 0: as many as heads
+  Index feed_forward = 4;        ///< inner width as a multiple of width
+  Index feed_forward_width = 0;  ///< inner width itself, when not 0
+  std::string norm = "layer";    ///< "layer" | "rms"
+  double norm_epsilon = 1e-5;
+  std::string activation = "gelu";  ///< "gelu" | "gelu_tanh" | "swiglu"
+  bool bias = true;
+  bool tied = true;  ///< the head is the token table
+  bool parallel_residual = false;
+  bool embedding_norm = false;
+  double dropout = 0;
+
+  Index resolved_key_value_heads() const { return key_value_heads == 0 ? heads : key_value_heads; }
+  Index resolved_feed_forward_width() const {
+    return feed_forward_width == 0 ? feed_forward * width : feed_forward_width;
+  }
+  Index head_width() const { return width / heads; }
+};
+
+/// Throws ConfigError, one line that names the keys, for sizes and words that do not fit together.
+void validate(const ModelConfig& config);
+
+/// [positional]: which encoding, the options of each kind, and the wrappers around any of them.
+struct PositionalConfig {
+  std::string kind = "rope";
+  std::map<std::string, OptionValues> options;  ///< by kind; a kind without entry has its defaults
+  KeyMask keys;                                 ///< [positional.keys] window, sinks
+};
+
+/// What a model is built from.
+struct ModelPlan {
+  ModelConfig model;
+  PositionalConfig positional;
+  Index vocabulary = 256;
+  Index train_length = 64;  ///< the trained length L: the rows of a learned table, the L0 of every scaling
+  std::uint64_t seed = 0;
+};
+
+}  // namespace tapeline

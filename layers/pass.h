@@ -1,0 +1,75 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "core/attention.h"
+#include "core/tape.h"
+
+namespace tapeline::inline TAPELINE_PRECISION {
+
+/// One run of a model over one batch of windows: the tape, what is drawn at random, how long the context is
+/// declared to become, and what is made once a pass and used by every layer. It ends with its tape.
+class Pass {
+  struct Made;
+
+ public:
+  explicit Pass(Tape& on) : tape(on) {}
+
+  Tape& tape;
+  /// Training only: rate and key of the step, first sequence of the micro-batch. Absent: no dropout of any
+  /// kind.
+  std::optional<Dropout> dropout;
+  /// The length that length-dependent encodings take as given: the window in evaluation, prompt + requested
+  /// tokens in generation. 0: the rows of this pass.
+  Index declared_context = 0;
+  /// The key of a randomized draw of positions.
+  RandomKey position_key{};
+  /// Filled by each attention layer when given (one for each layer).
+  std::span<AttentionProbe> probes{};
+  /// Added to the position of every row: a text that begins in the middle of a longer one, and the test that
+  /// relative encodings do not care.
+  Index position_shift = 0;
+
+  /// The dropout of one place in the model ("embedding", layer 3's attention): the same rate, a key of its
+  /// own.
+  Dropout dropout_at(std::string_view place, Index layer) const;
+
+  /// What is made once a pass: returns the Var kept for (owner, slot), made by `make()` at the first call.
+  template <class Make>
+  Var once(const void* owner, Index slot, Make&& make) {
+    for (const Made* made = made_; made != nullptr; made = made->next) {
+      if (made->owner == owner && made->slot == slot) return made->value;
+    }
+    const Var value = make();
+    made_ = new (tape.arena().allocate(sizeof(Made))) Made{owner, slot, value, made_};
+    return value;
+  }
+
+  /// At its end gives back all memory taken inside it, and forgets what was made once inside it. Only on a
+  /// tape that does not record.
+  class Scratch {
+   public:
+    explicit Scratch(Pass& pass);
+    ~Scratch();
+    Scratch(const Scratch&) = delete;
+    Scratch& operator=(const Scratch&) = delete;
+
+   private:
+    Pass& pass_;
+    Arena::Mark mark_;
+    const Made* made_;
+  };
+
+ private:
+  struct Made {  // a list in the arena: a step allocates nothing
+    const void* owner;
+    Index slot;
+    Var value;
+    const Made* next;
+  };
+  const Made* made_ = nullptr;
+};
+
+}  // namespace tapeline::inline TAPELINE_PRECISION

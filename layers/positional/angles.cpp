@@ -1,0 +1,33 @@
+#include "layers/positional/angles.h"
+
+#include <cmath>
+
+#include "core/parallel.h"
+
+namespace tapeline::inline TAPELINE_PRECISION {
+
+std::vector<double> geometric_frequencies(Index count, double base, double of) {
+  std::vector<double> frequencies(static_cast<std::size_t>(count));
+  for (Index p = 0; p < count; ++p) {
+    frequencies[static_cast<std::size_t>(p)] = std::pow(base, -static_cast<double>(p) / of);
+  }
+  return frequencies;
+}
+
+void fill_angles(const Positions& rows, std::span<const double> frequencies, const AngleTables& tables) {
+  const Index count = static_cast<Index>(frequencies.size());
+  const Index grain = 8192 / (count + 1) + 1;  // rows worth a thread
+  parallel_for(rows.count, grain, [&](Index begin, Index end) {
+    for (Index row = begin; row < end; ++row) {
+      const double position = static_cast<double>(rows.at(row));
+      for (Index p = 0; p < count; ++p) {
+        const double angle = position * frequencies[static_cast<std::size_t>(p)];
+        const Index at = row * tables.stride + p * tables.step;
+        tables.sine[at] = static_cast<Real>(tables.factor * std::sin(angle));
+        if (p < tables.cosines) tables.cosine[at] = static_cast<Real>(tables.factor * std::cos(angle));
+      }
+    }
+  });
+}
+
+}  // namespace tapeline::inline TAPELINE_PRECISION

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "layers/positional/encoding.h"
+
+namespace tapeline::inline TAPELINE_PRECISION {
+
+/// base^(-p/of) for p = 0 .. count-1: the frequencies of rotations and sinusoids, in double whatever Real is.
+/// (An angle in float at position 131071 has cosine errors of 1.5e-3.)
+std::vector<double> geometric_frequencies(Index count, double base, double of);
+
+/// Sine and cosine of position * frequency, times `factor`, angles and functions in double. Number p of row t
+/// goes to sine[t * stride + p * step], and the same for the cosine; frequencies past `cosines` have a sine
+/// only.
+struct AngleTables {
+  Real* sine = nullptr;
+  Real* cosine = nullptr;
+  Index stride = 0;
+  Index step = 1;
+  Index cosines = 0;
+  double factor = 1;
+};
+void fill_angles(const Positions& rows, std::span<const double> frequencies, const AngleTables& tables);
+
+}  // namespace tapeline::inline TAPELINE_PRECISION

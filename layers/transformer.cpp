@@ -1,0 +1,151 @@
+#include "layers/transformer.h"
+
+#include <algorithm>
+
+#include "core/error.h"
+#include "core/ops.h"
+
+namespace tapeline::inline TAPELINE_PRECISION {
+
+namespace {
+
+const ModelPlan& checked(const ModelPlan& plan) {
+  validate(plan.model);
+  require<ConfigError>(plan.vocabulary >= 1, "the vocabulary has {} symbols; at least 1 is needed",
+                       plan.vocabulary);
+  require<ConfigError>(plan.train_length >= 1, "train.length = {}; it must be at least 1", plan.train_length);
+  return plan;
+}
+
+EncodingContext context_of(const ModelPlan& plan, const Scope& root) {
+  return {.width = plan.model.width,
+          .heads = plan.model.heads,
+          .head_width = plan.model.head_width(),
+          .layers = plan.model.layers,
+          .train_length = plan.train_length,
+          .causal = plan.positional.keys.causal,
+          .scope = root.scope("positional").scope(plan.positional.kind)};
+}
+
+/// The positions of the key rows of a windowed cache, whose row numbers have a gap after the sinks.
+Positions positions_of_kept(Pass& pass, const PositionalEncoding& encoding, const Positions& kept) {
+  const Index length = kept.axis[0].back() + 1;
+  Positions result{.begin = 0, .count = kept.count};
+  const Positions all = encoding.positions(pass, 0, length);
+  for (std::size_t axis = 0; axis < all.axis.size(); ++axis) {
+    if (all.axis[axis].empty() && axis > 0) continue;
+    Index* chosen = pass.tape.arena().allocate_array<Index>(static_cast<std::size_t>(kept.count));
+    for (Index row = 0; row < kept.count; ++row) chosen[row] = all.at(kept.at(row), axis);
+    result.axis[axis] = {chosen, static_cast<std::size_t>(kept.count)};
+  }
+  return result;
+}
+
+}  // namespace
+
+Transformer::Transformer(const ModelPlan& plan)
+    : Transformer(
+          plan, [&plan](const EncodingContext& context) { return make_encoding(plan.positional, context); }) {
+}
+
+Transformer::Transformer(const ModelPlan& plan, const MakeEncoding& make)
+    : plan_(checked(plan)), store_(std::make_unique<ParameterStore>()) {
+  const ModelConfig& model = plan_.model;
+  const Scope root = store_->root();
+  embedding_.emplace(root.scope("embedding"), plan_.vocabulary, model.width);
+  encoding_ = make(context_of(plan_, root));
+  if (model.embedding_norm) embedding_norm_.emplace(root.scope("embedding_norm"), model);
+  blocks_.reserve(static_cast<std::size_t>(model.layers));
+  for (Index layer = 0; layer < model.layers; ++layer) {
+    blocks_.emplace_back(root.scope("blocks").scope(layer), model, layer);
+  }
+  final_norm_.emplace(root.scope("final_norm"), model);
+  if (model.tied) {
+    head_ = embedding_->weight;
+    head_->set_tied_to("head");
+  } else {
+    head_ = &root.scope("head").add(
+        "weight", {.shape = {plan_.vocabulary, model.width}, .initializer = normal(), .decays = true});
+  }
+  store_->allocate(plan_.seed);
+}
+
+LayerPositions Transformer::layer_positions(Pass& pass, const PassPositions& all, Index layer,
+                                            bool cached) const {
+  LayerPositions here;
+  here.cached_keys = encoding_->cached_keys();
+  const bool all_keys = cached && here.cached_keys == CachedKeys::raw;
+  here.query = encoding_->rotation(pass, Role::query, all.query, all, layer);
+  here.key = encoding_->rotation(pass, Role::key, all_keys ? all.key : all.query, all, layer);
+  here.terms = encoding_->score_terms(pass, all, layer);
+  here.terms.mask = plan_.positional.keys;
+  return here;
+}
+
+Var Transformer::hidden(Pass& pass, std::span<const Token> ids, Index batch, KeyValueCache* cache) const {
+  const Index count = static_cast<Index>(ids.size());
+  require<ShapeError>(batch >= 1 && count >= batch && count % batch == 0,
+                      "transformer: {} tokens in a batch of {}; each sequence needs the same number of "
+                      "tokens, at least 1",
+                      count, batch);
+  require<StateError>(cache == nullptr || (!pass.tape.recording() && plan_.positional.keys.causal),
+                      "transformer: a key/value cache needs a tape that does not record, and causal keys");
+  const Index time = count / batch;
+  const Index begin = cache == nullptr ? 0 : cache->length();
+  if (const std::optional<Index> limit = max_length()) {
+    require<ShapeError>(begin + time <= *limit,
+                        "transformer: the {} table has {} rows; row {} was asked for; use a shorter window "
+                        "or a longer table",
+                        plan_.positional.kind, *limit, begin + time);
+  }
+
+  PassPositions all;
+  all.query = all.key = encoding_->positions(pass, begin, time);
+  if (cache != nullptr) {
+    const Positions kept = cache->key_rows(time);
+    all.key = kept.axis[0].empty() ? encoding_->positions(pass, 0, kept.count)
+                                   : positions_of_kept(pass, *encoding_, kept);
+  }
+
+  Var x = (*embedding_)(pass, ids, batch, time);  // [B, T, C]
+  x = encoding_->add_to_input(pass, x, all.query);
+  if (embedding_norm_) x = (*embedding_norm_)(pass, x);
+  x = dropout(x, pass.dropout_at("embedding", 0), begin);
+  if (pass.tape.recording()) {
+    for (const Block& block : blocks_) {
+      const LayerPositions here = layer_positions(pass, all, block.attention.layer, false);
+      x = block(pass, x, here, begin, nullptr);
+    }
+    return (*final_norm_)(pass, x);
+  }
+
+  // Without a tape only the rows themselves outlive a block, so a long window needs one block's memory.
+  const Tensor rows = pass.tape.allocate(x.shape());
+  std::copy_n(x.value().data, rows.size(), rows.data);
+  x = pass.tape.constant(rows);
+  for (const Block& block : blocks_) {
+    const LayerPositions here = layer_positions(pass, all, block.attention.layer, cache != nullptr);
+    const Pass::Scratch scratch(pass);
+    const Var y = block(pass, x, here, begin, cache);
+    std::copy_n(y.value().data, rows.size(), rows.data);
+  }
+  return (*final_norm_)(pass, x);
+}
+
+Var Transformer::loss(Pass& pass, std::span<const Token> ids, std::span<const Token> targets, Index batch,
+                      LossDetail* detail, KeyValueCache* cache) const {
+  require<ShapeError>(ids.size() == targets.size(),
+                      "transformer: {} tokens and {} targets; each token needs one target (-1: not scored)",
+                      ids.size(), targets.size());
+  return cross_entropy(hidden(pass, ids, batch, cache), pass.tape.leaf(*head_), Var{}, targets, detail);
+}
+
+Var Transformer::logits(Pass& pass, Var rows) const { return linear(rows, pass.tape.leaf(*head_), Var{}); }
+
+KeyValueCache Transformer::make_cache(Index batch, Index capacity_hint) const {
+  return {
+      plan_.model.layers,    batch,        plan_.model.resolved_key_value_heads(), plan_.model.head_width(),
+      plan_.positional.keys, capacity_hint};
+}
+
+}  // namespace tapeline::inline TAPELINE_PRECISION

@@ -1,0 +1,58 @@
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <cstring>
+
+#include "core/arena.h"
+
+using tapeline::Arena;
+using tapeline::ArenaScope;
+
+TEST_CASE("arena: every allocation is aligned, apart from its neighbours and usable in full") {
+  Arena arena(1 << 10);
+  unsigned char* previous_end = nullptr;
+  for (const std::size_t bytes : {1u, 63u, 64u, 65u, 700u, 5000u, 3u}) {
+    auto* memory = static_cast<unsigned char*>(arena.allocate(bytes));
+    CHECK(reinterpret_cast<std::uintptr_t>(memory) % Arena::alignment == 0);
+    CHECK((previous_end == nullptr || memory >= previous_end));
+    std::memset(memory, 0xab, bytes);
+    previous_end = memory + bytes;
+  }
+  CHECK(arena.allocate(0) != nullptr);
+}
+
+TEST_CASE("arena: rewinding gives the same memory again and reserves nothing more") {
+  Arena arena(1 << 10);
+  const auto fill = [&] {
+    void* first = arena.allocate(100);
+    for (int i = 0; i < 50; ++i) std::memset(arena.allocate(300), i, 300);
+    arena.allocate(100000);
+    return first;
+  };
+  const Arena::Mark start = arena.mark();
+  void* first = fill();
+  const std::size_t reserved = arena.reserved_bytes(), peak = arena.peak_bytes();
+  CHECK(arena.used_bytes() == peak);
+  CHECK(peak >= 100 + 50 * 300 + 100000);
+  for (int step = 0; step < 3; ++step) {
+    arena.rewind(start);
+    CHECK(arena.used_bytes() == 0);
+    CHECK(fill() == first);
+  }
+  CHECK(arena.reserved_bytes() == reserved);
+  CHECK(arena.peak_bytes() == peak);
+}
+
+TEST_CASE("arena: what an outer scope holds survives the inner one") {
+  Arena arena(256);
+  auto* kept = arena.allocate_array<int>(10);
+  for (int i = 0; i < 10; ++i) kept[i] = i;
+  const std::size_t used = arena.used_bytes();
+  {
+    const ArenaScope scope(arena);
+    std::memset(arena.allocate(10000), 0xff, 10000);
+    CHECK(arena.used_bytes() > used);
+  }
+  CHECK(arena.used_bytes() == used);
+  for (int i = 0; i < 10; ++i) CHECK(kept[i] == i);
+}

@@ -1,0 +1,169 @@
+#include <doctest/doctest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "core/error.h"
+#include "core/files.h"
+#include "core/sha256.h"
+
+using namespace tapeline;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A folder of its own that is gone at the end of the test.
+class Folder {
+ public:
+  Folder() {
+    std::string pattern = (fs::temp_directory_path() / "tapeline-test-XXXXXX").string();
+    REQUIRE(::mkdtemp(pattern.data()) != nullptr);
+    path_ = pattern;
+  }
+  ~Folder() {
+    std::error_code ignored;
+    fs::permissions(path_, fs::perms::owner_all, ignored);
+    fs::remove_all(path_, ignored);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  const fs::path& path() const { return path_; }
+  std::ptrdiff_t files() const {
+    return std::distance(fs::directory_iterator(path_), fs::directory_iterator());
+  }
+
+ private:
+  fs::path path_;
+};
+
+/// A file-size limit with its signal ignored, as the program does it.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) {
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    handler_ = std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limited{bytes, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limited);
+  }
+  ~FileSizeLimit() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+
+ private:
+  rlimit before_{};
+  void (*handler_)(int) = SIG_DFL;
+};
+
+std::string error_text(const auto& action) {
+  try {
+    action();
+  } catch (const FileError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+}  // namespace
+
+TEST_CASE("files: what is written in parts is read back as one, zero bytes and all") {
+  const Folder folder;
+  const fs::path path = folder.path() / "data.bin";
+  const std::string zeros("\0\xff\r\n", 4), large(300000, 'x');
+  write_file(path, {"head", zeros, "", large});
+  CHECK(read_file(path) == "head" + zeros + large);
+  write_file(path, "");
+  CHECK(read_file(path).empty());
+  CHECK(folder.files() == 1);
+}
+
+TEST_CASE("files: a new file has the user's usual permissions, a replaced one keeps its own") {
+  const Folder folder;
+  const fs::path path = folder.path() / "latest";
+  const mode_t mask = ::umask(0);
+  ::umask(mask);
+  write_file(path, "a");
+  struct stat status {};
+  REQUIRE(::stat(path.c_str(), &status) == 0);
+  CHECK((status.st_mode & 0777) == (0666 & ~mask));
+  REQUIRE(::chmod(path.c_str(), 0640) == 0);
+  write_file(path, "b");
+  REQUIRE(::stat(path.c_str(), &status) == 0);
+  CHECK((status.st_mode & 0777) == 0640);
+  CHECK(read_file(path) == "b");
+}
+
+TEST_CASE("files: under a file-size limit the old file stays, nothing is left behind, the reason is told") {
+  const Folder folder;
+  const fs::path path = folder.path() / "checkpoint";
+  write_file(path, "the old state");
+  std::string text;
+  {
+    const FileSizeLimit limit(10000);
+    const std::string large(20000, 'x');
+    text = error_text([&] { write_file(path, large); });
+  }
+  CHECK(text == "cannot write \"" + path.string() + "\": File too large");
+  CHECK(read_file(path) == "the old state");
+  CHECK(folder.files() == 1);
+}
+
+TEST_CASE("files: a folder that takes no files is refused in one line") {
+  const std::string text = error_text([] { write_file("/proc/tapeline-test", "x"); });
+  CHECK(text.starts_with("cannot write \"/proc/tapeline-test\": "));
+}
+
+TEST_CASE("files: errors name the path and the reason") {
+  const Folder folder;
+  const fs::path missing = folder.path() / "no" / "such";
+  CHECK(error_text([&] { read_file(missing); }) ==
+        "cannot read \"" + missing.string() + "\": No such file or directory");
+  CHECK(error_text([&] { write_file(missing, "x"); }) ==
+        "cannot write \"" + missing.string() + "\": No such file or directory");
+  CHECK(error_text([&] { read_file(folder.path()); }) ==
+        "cannot read \"" + folder.path().string() + "\": Is a directory");
+}
+
+TEST_CASE("files: what a killed process left is removed by the next save; a living one's is not") {
+  const Folder folder;
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  ::waitpid(child, nullptr, 0);
+  const fs::path dead = folder.path() / (".latest.tmp-" + std::to_string(child) + "-0");
+  const fs::path alive = folder.path() / (".latest.tmp-" + std::to_string(::getppid()) + "-0");
+  std::ofstream(dead) << "half";
+  std::ofstream(alive) << "half";
+  write_file(folder.path() / "latest", "whole");
+  CHECK_FALSE(fs::exists(dead));
+  CHECK(fs::exists(alive));
+}
+
+TEST_CASE("files: a file in the current folder needs no folder in its name") {
+  const Folder folder;
+  const fs::path before = fs::current_path();
+  fs::current_path(folder.path());
+  write_file("plain", "content");
+  CHECK(read_file("plain") == "content");
+  fs::current_path(before);
+}
+
+TEST_CASE("sha256: the published digests, in one piece or many") {
+  CHECK(sha256_hex("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  CHECK(sha256_hex("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  Sha256 pieces;
+  for (int i = 0; i < 1000; ++i) pieces.update("aaaaaaaaaa").update("").update(std::string(990, 'a'));
+  CHECK(pieces.hex_digest() == "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+  CHECK_THROWS_AS(pieces.update("more"), StateError);
+  CHECK_THROWS_AS(pieces.digest(), StateError);
+  CHECK(Sha256().update("abc").digest()[0] == 0xba);
+}

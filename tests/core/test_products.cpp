@@ -1,0 +1,167 @@
+#include <doctest/doctest.h>
+
+#include <vector>
+
+#include "core/error.h"
+#include "core/ops.h"
+#include "core/parallel.h"
+#include "tests/support/gradcheck.h"
+#include "tests/support/reference.h"
+
+using namespace tapeline;
+
+namespace tapeline::inline TAPELINE_PRECISION {
+namespace {
+
+Transposed flag(bool yes) { return yes ? Transposed::yes : Transposed::no; }
+
+std::vector<double> naive_linear(const Storage& x, const Storage& weight, const Storage* bias) {
+  const Index rows = x.shape().rows(), in = x.shape().last(), out = weight.shape()[0];
+  std::vector<double> y =
+      naive_matmul(numbers_of(x.tensor()), numbers_of(weight.tensor()), rows, out, in, false, true);
+  for (std::size_t i = 0; bias != nullptr && i < y.size(); ++i)
+    y[i] += static_cast<double>(bias->data()[i % static_cast<std::size_t>(out)]);
+  return y;
+}
+
+}  // namespace
+
+TEST_CASE("matmul: values and gradients for all transposes") {
+  for (int transposes = 0; transposes < 4; ++transposes) {
+    const bool ta = (transposes & 1) != 0, tb = (transposes & 2) != 0;
+    Storage operands[] = {random_storage(ta ? Shape{4, 3} : Shape{3, 4}, "a"),
+                          random_storage(tb ? Shape{5, 4} : Shape{4, 5}, "b")};
+    TestTape tape(Recording::off);
+    const Var c = matmul(tape->constant(operands[0].tensor()), tape->constant(operands[1].tensor()), flag(ta),
+                         flag(tb));
+    CHECK(c.shape() == Shape{3, 5});
+    CHECK(largest_difference(numbers_of(c.value()),
+                             naive_matmul(numbers_of(operands[0].tensor()), numbers_of(operands[1].tensor()),
+                                          3, 5, 4, ta, tb)) <= rounding());
+    gradcheck("matmul", operands,
+              [&](Tape&, std::span<const Var> in) { return matmul(in[0], in[1], flag(ta), flag(tb)); });
+  }
+}
+
+TEST_CASE("matmul: one matrix as both operands, and a gradient that arrives twice") {
+  Storage square[] = {random_storage({4, 4}, "square")};
+  for (int transposes = 0; transposes < 4; ++transposes) {
+    gradcheck("matmul(x, x)", square, [&](Tape&, std::span<const Var> in) {
+      return matmul(in[0], in[0], flag((transposes & 1) != 0), flag((transposes & 2) != 0));
+    });
+  }
+}
+
+TEST_CASE("matmul: row-major, from the field") {
+  const Storage a = filled_storage({3, 2}, {1, 2, 3, 4, 5, 6}), b = filled_storage({2, 1}, {1, 2});
+  TestTape tape;
+  const Var c = matmul(tape->constant(a.tensor()), tape->constant(b.tensor()));
+  CHECK(numbers_of(c.value()) == std::vector<double>{5, 11, 17});
+}
+
+TEST_CASE("matmul: extents of zero") {
+  const Storage a(Shape{4, 0}), b(Shape{0, 4}), weights = random_storage({4, 4}, "w");
+  TestTape tape;
+  const Var x = tape->variable(a.tensor()), y = tape->variable(b.tensor());
+  const Var c = matmul(x, y);
+  CHECK(c.shape() == Shape{4, 4});
+  CHECK(numbers_of(c.value()) == std::vector<double>(16, 0.0));
+  tape->backward(weighted_sum(c, weights.tensor()));
+  CHECK(x.grad().shape == Shape{4, 0});
+  CHECK(y.grad().shape == Shape{0, 4});
+
+  // The other way round the gradients come from an empty sum: zeros, not what was in the memory.
+  TestTape other;
+  const Storage left = random_storage({0, 3}, "l"), right = random_storage({3, 2}, "r");
+  const Var r = other->variable(right.tensor());
+  other->backward(sum(matmul(other->variable(left.tensor()), r)));
+  CHECK(numbers_of(r.grad()) == std::vector<double>(6, 0.0));
+}
+
+TEST_CASE("matmul: errors name the operands") {
+  const Storage a(Shape{2, 3}), b(Shape{4, 5}), v(Shape{3});
+  TestTape tape;
+  const Var x = tape->constant(a.tensor()), y = tape->constant(b.tensor());
+  CHECK_THROWS_WITH_AS(matmul(x, y), "matmul: a is [2, 3], b is [4, 5]; inner extents must match",
+                       ShapeError);
+  CHECK_THROWS_WITH_AS(matmul(x, y, Transposed::no, Transposed::yes),
+                       "matmul: a is [2, 3], b is [4, 5] transposed; inner extents must match", ShapeError);
+  CHECK_THROWS_WITH_AS(matmul(x, tape->constant(v.tensor())),
+                       "matmul: a is [2, 3], b is [3]; both must be matrices", ShapeError);
+  CHECK_THROWS_WITH_AS(matmul(x, {}), "matmul: a is [2, 3], b is absent; both must be matrices", ShapeError);
+}
+
+TEST_CASE("linear: values and gradients") {
+  Storage inputs[] = {random_storage({2, 3, 5}, "x"), random_storage({7, 5}, "weight"),
+                      random_storage({7}, "bias")};
+  TestTape tape(Recording::off);
+  const Var x = tape->constant(inputs[0].tensor()), w = tape->constant(inputs[1].tensor()),
+            b = tape->constant(inputs[2].tensor());
+  CHECK(linear(x, w, b).shape() == Shape{2, 3, 7});
+  CHECK(largest_difference(numbers_of(linear(x, w, b).value()),
+                           naive_linear(inputs[0], inputs[1], &inputs[2])) <= rounding());
+  CHECK(largest_difference(numbers_of(linear(x, w, {}).value()),
+                           naive_linear(inputs[0], inputs[1], nullptr)) <= rounding());
+  gradcheck("linear", inputs, [](Tape&, std::span<const Var> in) { return linear(in[0], in[1], in[2]); });
+  gradcheck("linear without bias", std::span(inputs, 2),
+            [](Tape&, std::span<const Var> in) { return linear(in[0], in[1], {}); });
+  gradcheck("linear twice", inputs, [](Tape&, std::span<const Var> in) {
+    return add(linear(in[0], in[1], in[2]), multiply(linear(in[0], in[1], in[2]), linear(in[0], in[1], {})));
+  });
+}
+
+TEST_CASE("linear: many rows on several threads") {
+  const int before = thread_count();
+  const Storage x = random_storage({4, 150, 40}, "x", 0.5), w = random_storage({72, 40}, "w", 0.2),
+                b = random_storage({72}, "b"), weights = random_storage({4, 150, 72}, "weights");
+  const std::vector<double> d_y = numbers_of(weights.tensor());
+  std::vector<double> d_bias(72, 0.0);
+  for (std::size_t i = 0; i < d_y.size(); ++i) d_bias[i % 72] += d_y[i];
+  for (const int count : {1, 2, 3}) {
+    set_thread_count(count);
+    TestTape tape;
+    const Var in = tape->variable(x.tensor()), weight = tape->variable(w.tensor()),
+              bias = tape->variable(b.tensor());
+    const Var y = linear(in, weight, bias);
+    CHECK(largest_difference(numbers_of(y.value()), naive_linear(x, w, &b)) <= rounding());
+    tape->backward(weighted_sum(y, weights.tensor()));
+    CHECK(largest_difference(numbers_of(bias.grad()), d_bias) <= rounding());
+    CHECK(largest_difference(numbers_of(weight.grad()), naive_matmul(d_y, numbers_of(x.tensor()), 72, 40, 600,
+                                                                     true, false)) <= rounding() * 10);
+    CHECK(largest_difference(numbers_of(in.grad()), naive_matmul(d_y, numbers_of(w.tensor()), 600, 40, 72)) <=
+          rounding());
+  }
+  set_thread_count(before);
+}
+
+TEST_CASE("linear: gradients add up in a parameter, and only what wants one gets one") {
+  ParameterStore store;
+  const auto ones = [](Tensor value, RandomKey) {
+    for (Index i = 0; i < value.size(); ++i) value.data[i] = 1;
+  };
+  Parameter& weight = store.root().add("weight", {.shape = {2, 3}, .initializer = ones});
+  Parameter& bias = store.root().add("bias", {.shape = {2}, .initializer = ones});
+  store.allocate(0);
+  const Storage x = filled_storage({2, 3}, {1, 2, 3, 4, 5, 6});
+  Arena arena;
+  GradientPool pool;
+  for (int micro_batch = 0; micro_batch < 2; ++micro_batch) {
+    Tape tape(arena, pool);
+    tape.backward(sum(linear(tape.constant(x.tensor()), tape.leaf(weight), tape.leaf(bias))));
+  }
+  CHECK(numbers_of(weight.grad()) == std::vector<double>{10, 14, 18, 10, 14, 18});
+  CHECK(numbers_of(bias.grad()) == std::vector<double>{4, 4});
+}
+
+TEST_CASE("linear: errors name the operands") {
+  const Storage a(Shape{2, 3}), w(Shape{4, 5}), good(Shape{4, 3}), b(Shape{5});
+  TestTape tape;
+  const Var x = tape->constant(a.tensor());
+  CHECK_THROWS_WITH_AS(
+      linear(x, tape->constant(w.tensor()), {}),
+      "linear: x is [2, 3], weight is [4, 5]; the last extent of x must be the weight's second", ShapeError);
+  CHECK_THROWS_WITH_AS(linear(x, tape->constant(good.tensor()), tape->constant(b.tensor())),
+                       "linear: bias is [5], weight is [4, 3]; expected a bias of [4]", ShapeError);
+}
+
+}  // namespace tapeline::inline TAPELINE_PRECISION

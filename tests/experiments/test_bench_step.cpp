@@ -1,0 +1,39 @@
+#include <doctest/doctest.h>
+
+#include "experiments/bench/median.h"
+#include "experiments/bench/step.h"
+#include "train/config_loader.h"
+
+namespace tapeline {
+namespace {
+
+TEST_CASE("median") {
+  CHECK(median({3, 1, 2}) == 2);
+  CHECK(median({5}) == 5);
+  CHECK(median({}) == 0);
+}
+
+TEST_CASE("bench step: a step costs more than its products; a steady one takes nothing from the heap") {
+  ConfigSources sources;
+  sources.preset = "smoke";
+  const StepSpeed speed = measure_step(resolve_config(sources).config, 3);
+  CHECK(speed.tokens == 1024);
+  CHECK(speed.tokens_per_second > 0);
+  CHECK(speed.gflops > 0);
+  CHECK(speed.floor_seconds > 0);
+  CHECK(speed.gemm_floor_ratio == doctest::Approx(speed.step_seconds / speed.floor_seconds));
+  CHECK(speed.peak_bytes > 4 * 4 * 100000.0);  // weights, gradients, two moments of more than 100,000 numbers
+  if (speed.allocations_counted) CHECK(speed.heap_allocations == 0);
+  // Five linear products in three directions, and attention.
+  REQUIRE(speed.floor.size() == 16);
+  double sum = 0;
+  for (const StepFloor::Line& line : speed.floor) sum += line.seconds * static_cast<double>(line.count);
+  CHECK(sum == doctest::Approx(speed.floor_seconds));
+  CHECK(speed.floor[0].m == 1024);
+  CHECK(speed.floor[0].n == 192);
+  CHECK(speed.floor[0].k == 64);
+  CHECK(speed.floor[0].count == 2);
+}
+
+}  // namespace
+}  // namespace tapeline

@@ -1,0 +1,58 @@
+#include <doctest/doctest.h>
+
+#include "core/error.h"
+#include "experiments/compare/plan.h"
+
+namespace tapeline {
+namespace {
+
+ResolvedConfig resolved(std::vector<Assignment> sets) {
+  ConfigSources sources;
+  sources.preset = "smoke";
+  sources.sets = std::move(sets);
+  return resolve_config(sources);
+}
+
+TEST_CASE("a comparison is planned seed by seed, every variant once a seed") {
+  const std::vector<Cell> cells =
+      plan_cells(resolved({{"compare.encodings", "[\"rope\", \"alibi\"]", "--set"},
+                           {"compare.seeds", "2", "--set"},
+                           {"train.seed", "7", "--set"}}));
+  REQUIRE(cells.size() == 4);
+  CHECK(cells[0].folder_name() == "rope-seed7");
+  CHECK(cells[1].folder_name() == "alibi-seed7");
+  CHECK(cells[2].folder_name() == "rope-seed8");
+  CHECK(cells[3].label() == "alibi, seed 8");
+  CHECK(cells[3].config.config.positional.kind == "alibi");
+  CHECK(cells[3].config.config.train.seed == 8);
+  REQUIRE(cells[0].evaluations.size() == 1);
+  CHECK(cells[0].evaluations[0].name == "trained");
+}
+
+TEST_CASE("a plan that cannot be is refused by name before anything runs") {
+  const auto refusal = [](const Variant& variant, const Variant& evaluation) {
+    ResolvedConfig config = resolved({{"compare.encodings", "[\"rope\"]", "--set"}});
+    if (!variant.name.empty()) config.config.compare.variants.push_back(variant);
+    if (!evaluation.name.empty()) config.config.compare.evaluations.push_back(evaluation);
+    try {
+      plan_cells(config);
+    } catch (const ConfigError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  const Variant fast{"fast", "", {{"optimizer.lr", "0.01"}}};
+  CHECK(refusal(fast, {}).empty());
+  CHECK(refusal({"rope", "", {}}, {}).find("two variants are named \"rope\"") != std::string::npos);
+  CHECK(refusal({"../x", "", {}}, {}).find("\"../x\" becomes the name of a folder") != std::string::npos);
+  CHECK(refusal({}, {"windowed", "rope", {{"positional.keys.window", "8"}}}).empty());
+  CHECK(refusal({}, {"windowed", "alibi", {}}).find("no variant of this comparison") != std::string::npos);
+  CHECK(refusal({}, {"trained", "rope", {}}).find("name of its own") != std::string::npos);
+  CHECK(refusal({}, {"other", "rope", {{"model.width", "32"}}}).find("sets model.width") !=
+        std::string::npos);
+  CHECK(refusal({}, {"other", "rope", {{"positional.kind", "\"alibi\""}}}).find("positional.kind") !=
+        std::string::npos);
+}
+
+}  // namespace
+}  // namespace tapeline

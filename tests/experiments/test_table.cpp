@@ -1,0 +1,54 @@
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "core/error.h"
+#include "experiments/table.h"
+
+using namespace tapeline;
+
+TEST_CASE("columns are aligned and no line ends in blanks") {
+  Table table;
+  table.column("encoding", Table::Align::left).column("64").column("1024");
+  table.row({"rope", "1.577", "2.461"}).rule().row({"learned", "1.712"});
+  CHECK(table.text() ==
+        "encoding     64   1024\n"
+        "----------------------\n"
+        "rope      1.577  2.461\n"
+        "----------------------\n"
+        "learned   1.712\n");
+  CHECK_THROWS_AS(table.row({"a", "b", "c", "d"}), StateError);
+}
+
+TEST_CASE("widths count letters, not bytes") {
+  CHECK(display_width("abc") == 3);
+  CHECK(display_width("Ä±π") == 3);
+  CHECK(display_width("e\xcc\x81") == 1);                 // e and a combining accent
+  CHECK(display_width("\xe6\xbc\xa2\xe5\xad\x97") == 4);  // two wide letters
+  CHECK(display_width("a\xff") == 2);                     // not UTF-8
+  Table table;
+  table.column("x", Table::Align::left).column("y");
+  table.row({"±", "1"}).row({"ab", "2"});
+  CHECK(table.text() == "x   y\n-----\n±   1\nab  2\n");
+}
+
+TEST_CASE("a table wider than the terminal breaks its texts, never its numbers") {
+  Table table;
+  table.column("name", Table::Align::left).column("meaning", Table::Align::left).column("value");
+  table.row({"a", "one two three four five six", "123456789"});
+  const std::string text = table.text(30);
+  CHECK(text ==
+        "name  meaning            value\n"
+        "------------------------------\n"
+        "a     one two        123456789\n"
+        "      three four\n"
+        "      five six\n");
+  CHECK(table.text(5).find("123456789") != std::string::npos);
+}
+
+TEST_CASE("texts break at blanks, longer words anywhere") {
+  CHECK(wrapped("one two", 10) == std::vector<std::string>{"one two"});
+  CHECK(wrapped("one two", 5) == std::vector<std::string>{"one", "two"});
+  CHECK(wrapped("abcdefgh", 3) == std::vector<std::string>{"abc", "def", "gh"});
+  CHECK(wrapped("", 3) == std::vector<std::string>{""});
+}

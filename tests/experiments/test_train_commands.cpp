@@ -1,0 +1,186 @@
+#include <doctest/doctest.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "core/files.h"
+
+/// train, evaluate and generate as someone at a shell sees them.
+namespace tapeline {
+namespace {
+
+struct Ran {
+  int code = 0;
+  std::string out, err;
+};
+
+/// A folder of its own, in which shell commands run; $tapeline is the program, $small a small model.
+class Shell {
+ public:
+  Shell() {
+    std::string name = (std::filesystem::temp_directory_path() / "tapeline-test-XXXXXX").string();
+    folder_ = mkdtemp(name.data());
+    std::string text;
+    for (int i = 0; text.size() < 12000; ++i) text += i % 3 == 0 ? "let there be light, " : "and it was so. ";
+    std::ofstream(folder_ / "text.txt") << text;
+  }
+  ~Shell() {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+  }
+  Shell(const Shell&) = delete;
+  Shell& operator=(const Shell&) = delete;
+
+  Ran operator()(const std::string& script) const {
+    std::ofstream(folder_ / "script")
+        << "cd '" << folder_.string() << "'\nexport XDG_CACHE_HOME=\"$PWD/cache\" OMP_NUM_THREADS=1\n"
+        << "tapeline='" << TAPELINE_PROGRAM << "'\n"
+        << "model='--set model.layers=1 --set model.width=16 --set model.heads=2 --set train.length=16 "
+        << "--set train.tokens_per_step=64 --set evaluate.lengths=1x,2x --set evaluate.sliding_tokens=64'\n"
+        << "small=\"--text text.txt $model --set train.steps=20\"\n"
+        << "long=\"--text text.txt $model --set train.steps=30000\"\n"
+        << script << "\n";
+    const std::string script_file = (folder_ / "script").string();
+    const int status =
+        std::system(("sh " + script_file + " > " + script_file + ".out 2> " + script_file + ".err").c_str());
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_file(script_file + ".out"),
+            read_file(script_file + ".err")};
+  }
+  const std::filesystem::path& folder() const { return folder_; }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+bool one_line(const std::string& text) {
+  return text.ends_with("\n") && std::count(text.begin(), text.end(), '\n') == 1;
+}
+
+TEST_CASE("train, evaluate, generate: one model from text to text") {
+  const Shell shell;
+  const Ran trained = shell("$tapeline train $small --set positional.kind=learned --out run");
+  CHECK(trained.err.find_first_of("\r\x1b") == std::string::npos);
+  REQUIRE(trained.code == 0);
+  CHECK(contains(trained.out, "run/checkpoints/step-00000020.h5"));
+  CHECK(contains(trained.out, "tapeline evaluate run"));
+  CHECK(std::filesystem::exists(shell.folder() / "run" / "config.toml"));
+
+  // The folder is taken; the same configuration may go on, another one may not.
+  const Ran again = shell("$tapeline train $small --set positional.kind=learned --out run");
+  CHECK(again.code == 2);
+  CHECK(contains(again.err, "--resume"));
+  CHECK(one_line(again.err));
+  const Ran other = shell("$tapeline train $small --set positional.kind=alibi --out run --resume");
+  CHECK(other.code == 2);
+  CHECK(contains(other.err, "positional.kind"));
+  CHECK(shell("$tapeline train $small --set positional.kind=learned --out run --resume --quiet").code == 0);
+
+  SUBCASE("evaluate") {
+    const Ran table = shell("$tapeline evaluate run");
+    CHECK(table.code == 0);
+    CHECK(contains(table.out, "refused"));
+    CHECK(contains(table.out, "nats/token"));
+    const Ran named = shell("$tapeline evaluate run --lengths 16,32 --protocol nonoverlapping --json");
+    CHECK(named.code == 1);
+    CHECK(contains(named.err, "learned positions end at row 16, length 32 is past them"));
+    const auto json = nlohmann::json::parse(named.out);
+    REQUIRE(json.at("results").size() == 2);
+    CHECK(json.at("results")[0].at("status") == "ok");
+    CHECK(json.at("results")[0].at("scored_tokens").get<int>() > 0);
+    CHECK(json.at("results")[1].at("status") == "refused");
+
+    const Ran few =
+        shell("printf hello | $tapeline evaluate run --text - --lengths 16 --protocol nonoverlapping --json");
+    CHECK(few.code == 0);
+    CHECK(nlohmann::json::parse(few.out).at("results")[0].at("scored_tokens") == 4);
+    const Ran none = shell("printf h | $tapeline evaluate run --text - --lengths 16");
+    CHECK(none.code == 1);
+    CHECK(one_line(none.err));
+    const Ran all = shell(
+        "head -c 20 text.txt > t; $tapeline evaluate run --text t --lengths 8 --stride 4 --scored all "
+        "--protocol sliding --json");
+    CHECK(all.code == 0);
+    CHECK(nlohmann::json::parse(all.out).at("results")[0].at("scored_tokens") == 19);
+  }
+  SUBCASE("generate") {
+    const std::string ask = "$tapeline generate run --quiet --prompt 'let ' --tokens 12 ";
+    const Ran greedy = shell(ask + "--temperature 0");
+    CHECK(greedy.code == 0);
+    CHECK(greedy.out.starts_with("let "));
+    CHECK(shell(ask + "--top-k 1").out == greedy.out);
+    CHECK(shell(ask + "--seed 3").out == shell(ask + "--seed 3 --top-k 100000").out);
+    const auto json = nlohmann::json::parse(shell(ask + "--temperature 0 --json").out);
+    CHECK("let " + json.at("text").get<std::string>() + "\n" == greedy.out);
+    CHECK(json.at("tokens").size() == 12);
+    CHECK(shell(ask + "--temperature -1").code == 2);
+    CHECK(shell("$tapeline generate run --prompt ''").code == 2);
+    const Ran past = shell("$tapeline generate run --prompt 'let there be ' --tokens 30");
+    CHECK(past.code == 0);
+    CHECK(contains(past.err, "end at row 16"));
+  }
+  SUBCASE("damage") {
+    const Ran cut =
+        shell("head -c 3000 run/checkpoints/step-00000020.h5 > cut.h5; $tapeline evaluate cut.h5");
+    CHECK(cut.code == 1);
+    CHECK(contains(cut.err, "cut.h5"));
+    CHECK(one_line(cut.err));
+    CHECK(shell("$tapeline generate nowhere --prompt x").code == 1);
+  }
+}
+
+TEST_CASE("train: a signal saves and ends with 3; the run goes on from there") {
+  const Shell shell;
+  const std::string train = "$tapeline train $long --out run";
+  const Ran stopped = shell(train +
+                            " & pid=$!\nwhile [ ! -s run/metrics.jsonl ]; do sleep 0.05; done\n"
+                            "kill -TERM $pid\nwait $pid");
+  CHECK(stopped.code == 3);
+  CHECK(contains(stopped.err, "stopped by a signal after step"));
+  CHECK(std::filesystem::exists(shell.folder() / "run" / "checkpoints" / "latest"));
+  const Ran resumed = shell(train +
+                            " --resume & pid=$!\nuntil grep -q 'going on' script.err; do sleep 0.05; done\n"
+                            "kill -INT $pid\nwait $pid");
+  CHECK(resumed.code == 3);
+}
+
+TEST_CASE("train: under a file-size limit one line, and the old checkpoint stays") {
+  const Shell shell;
+  REQUIRE(shell("$tapeline train $small --out run --set train.checkpoint_every=10 --quiet").code == 0);
+  const std::string before = read_file(shell.folder() / "run" / "checkpoints" / "latest");
+  const Ran failed = shell("(ulimit -f 16; $tapeline train $small --out other --quiet)");
+  CHECK(failed.code == 1);
+  CHECK(one_line(failed.err));
+  CHECK_FALSE(std::filesystem::exists(shell.folder() / "other" / "checkpoints" / "latest"));
+  CHECK(read_file(shell.folder() / "run" / "checkpoints" / "latest") == before);
+}
+
+TEST_CASE("train: --dry-run trains nothing") {
+  const Shell shell;
+  const Ran ran = shell("$tapeline train $small --dry-run");
+  CHECK(ran.code == 0);
+  CHECK(contains(ran.out, "parameters"));
+  CHECK_FALSE(std::filesystem::exists(shell.folder() / "runs"));
+  const auto json = nlohmann::json::parse(shell("$tapeline train $small --dry-run --json").out);
+  CHECK(json.at("parameters").get<int>() > 0);
+}
+
+TEST_CASE("train: a text too small is refused with the size needed") {
+  const Shell shell;
+  const Ran ran = shell("head -c 40 text.txt > tiny.txt; $tapeline train $model --text tiny.txt --out run");
+  CHECK(ran.code == 1);
+  CHECK(one_line(ran.err));
+  CHECK(contains(ran.err, "40"));
+  CHECK_FALSE(std::filesystem::exists(shell.folder() / "run"));
+}
+
+}  // namespace
+}  // namespace tapeline

@@ -1,0 +1,310 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "core/attention.h"
+#include "core/dropout_counter.h"
+#include "core/tape.h"
+#include "tests/support/reference.h"
+
+/// Attention as plain loops over a whole length x length table in double, and one description of a case from
+/// which both it and the op are run.
+namespace tapeline::inline TAPELINE_PRECISION {
+
+/// One case. An empty vector: that option is absent.
+struct AttentionCase {
+  std::string name;
+  Index batch = 1, heads = 1, key_heads = 1, query_rows = 1, key_rows = 1, width = 1;
+  KeyMask mask{};
+  std::vector<double> query_scale = {};  // [Tq] or [H, Tq]
+  std::vector<double> slopes = {};       // [H]
+  std::vector<double> table = {};        // [H, span]
+  Index first_distance = 0;
+  std::vector<Index> query_positions = {}, key_positions = {};
+  Dropout dropout{};
+
+  double scale() const { return 1 / std::sqrt(static_cast<double>(width)); }
+  Index first_row() const { return key_rows - query_rows; }
+  Index span() const { return static_cast<Index>(table.size()) / heads; }
+  Index distance(Index i, Index j) const {
+    const Index query =
+        query_positions.empty() ? first_row() + i : query_positions[static_cast<std::size_t>(i)];
+    return query - (key_positions.empty() ? j : key_positions[static_cast<std::size_t>(j)]);
+  }
+  bool sees(Index i, Index j) const {
+    const Index rows = first_row() + i - j;
+    if (mask.causal && rows < 0) return false;
+    return mask.window == 0 || rows < mask.window || j < mask.sinks;
+  }
+  Shape query_shape() const { return {batch, heads, query_rows, width}; }
+  Shape key_shape() const { return {batch, key_heads, key_rows, width}; }
+
+  /// As the op wants it.
+  PassPositions positions() const {
+    PassPositions all;
+    all.query = {first_row(), query_rows, {query_positions}};
+    all.key = {0, key_rows, {key_positions}};
+    return all;
+  }
+};
+
+/// The numbers of a case and the weights of its output in the loss.
+struct AttentionInputs {
+  Storage q, k, v, d_out;
+  Storage query_scale, slopes, table;  // empty when absent
+
+  explicit AttentionInputs(const AttentionCase& c)
+      : q(random_storage(c.query_shape(), "q")),
+        k(random_storage(c.key_shape(), "k")),
+        v(random_storage(c.key_shape(), "v")),
+        d_out(random_storage(c.query_shape(), "d_out")) {
+    if (!c.query_scale.empty()) {
+      query_scale = filled_storage(static_cast<Index>(c.query_scale.size()) == c.query_rows
+                                       ? Shape{c.query_rows}
+                                       : Shape{c.heads, c.query_rows},
+                                   c.query_scale);
+    }
+    if (!c.slopes.empty()) slopes = filled_storage({c.heads}, c.slopes);
+    if (!c.table.empty()) table = filled_storage({c.heads, c.span()}, c.table);
+  }
+};
+
+/// Output and gradients of one case; what is absent stays empty.
+struct AttentionOutcome {
+  std::vector<double> out, d_q, d_k, d_v, d_query_scale, d_slopes, d_table;
+  std::vector<double> entropy, normalized_entropy, sink_mass, distance;  // [H], as AttentionProbe has them
+};
+
+/// By loops: the whole table of probabilities, then every sum written out.
+inline AttentionOutcome naive_attention(const AttentionCase& c, const AttentionInputs& inputs,
+                                        Index probe_sinks = 4) {
+  const auto at = [](const std::vector<double>& x, Index n) { return x[static_cast<std::size_t>(n)]; };
+  const std::vector<double> q = numbers_of(inputs.q.tensor()), k = numbers_of(inputs.k.tensor()),
+                            v = numbers_of(inputs.v.tensor()), d_out = numbers_of(inputs.d_out.tensor());
+  const auto present = [](const Storage& storage) {
+    return storage.data() == nullptr ? std::vector<double>{} : numbers_of(storage.tensor());
+  };
+  const std::vector<double> slopes = present(inputs.slopes), table = present(inputs.table),
+                            row_scale = present(inputs.query_scale);
+  const auto zeros = [](std::size_t count) { return std::vector<double>(count, 0.0); };
+  AttentionOutcome o{zeros(q.size()),
+                     zeros(q.size()),
+                     zeros(k.size()),
+                     zeros(v.size()),
+                     zeros(c.query_scale.size()),
+                     zeros(c.slopes.size()),
+                     zeros(c.table.size()),
+                     zeros(static_cast<std::size_t>(c.heads)),
+                     zeros(static_cast<std::size_t>(c.heads)),
+                     zeros(static_cast<std::size_t>(c.heads)),
+                     zeros(static_cast<std::size_t>(c.heads))};
+  const DropoutCounter counter(c.dropout.key, c.dropout.rate);
+  const Index d = c.width;
+  for (Index b = 0; b < c.batch; ++b) {
+    for (Index h = 0; h < c.heads; ++h) {
+      const Index key_base = (b * c.key_heads + h / (c.heads / c.key_heads)) * c.key_rows * d;
+      for (Index i = 0; i < c.query_rows; ++i) {
+        const Index query = ((b * c.heads + h) * c.query_rows + i) * d;
+        const Index scale_place =
+            static_cast<Index>(c.query_scale.size()) == c.query_rows ? i : h * c.query_rows + i;
+        const double factor = c.scale() * (c.query_scale.empty() ? 1 : at(row_scale, scale_place));
+        std::vector<double> p(static_cast<std::size_t>(c.key_rows), -HUGE_VAL), product(p.size(), 0.0);
+        Index seen = 0;
+        for (Index j = 0; j < c.key_rows; ++j) {
+          if (!c.sees(i, j)) continue;
+          ++seen;
+          double dot = 0;
+          for (Index e = 0; e < d; ++e) dot += at(q, query + e) * at(k, key_base + j * d + e);
+          double score = factor * dot;
+          if (!c.slopes.empty()) score -= at(slopes, h) * std::abs(static_cast<double>(c.distance(i, j)));
+          if (!c.table.empty()) score += at(table, h * c.span() + c.distance(i, j) - c.first_distance);
+          product[static_cast<std::size_t>(j)] = dot;
+          p[static_cast<std::size_t>(j)] = score;
+        }
+        p = naive_softmax(p, c.key_rows);
+        std::vector<double> keep(p.size(), 1.0), d_p(p.size(), 0.0);
+        double delta = 0, entropy = 0;
+        for (Index j = 0; j < c.key_rows; ++j) {
+          const auto place = static_cast<std::size_t>(j);
+          if (c.dropout.rate > 0) {
+            keep[place] = counter.keeps(c.dropout.first_sequence + b, h, c.first_row() + i, j)
+                              ? 1 / (1 - c.dropout.rate)
+                              : 0;
+          }
+          for (Index e = 0; e < d; ++e) {
+            const auto feature = static_cast<std::size_t>(e);
+            const auto value = static_cast<std::size_t>(key_base + j * d) + feature;
+            const auto out = static_cast<std::size_t>(query) + feature;
+            o.out[out] += p[place] * keep[place] * v[value];
+            o.d_v[value] += p[place] * keep[place] * d_out[out];
+            d_p[place] += keep[place] * d_out[out] * v[value];
+          }
+          delta += p[place] * d_p[place];
+          if (p[place] > 0) entropy -= p[place] * std::log(p[place]);
+          if (j < probe_sinks) o.sink_mass[static_cast<std::size_t>(h)] += p[place];
+          o.distance[static_cast<std::size_t>(h)] += p[place] * static_cast<double>(c.first_row() + i - j);
+        }
+        o.entropy[static_cast<std::size_t>(h)] += entropy;
+        if (seen > 1) {
+          o.normalized_entropy[static_cast<std::size_t>(h)] += entropy / std::log(static_cast<double>(seen));
+        }
+        for (Index j = 0; j < c.key_rows; ++j) {
+          const auto place = static_cast<std::size_t>(j);
+          const double d_score = p[place] * (d_p[place] - delta);
+          if (d_score == 0) continue;
+          for (Index e = 0; e < d; ++e) {
+            o.d_q[static_cast<std::size_t>(query + e)] += factor * d_score * at(k, key_base + j * d + e);
+            o.d_k[static_cast<std::size_t>(key_base + j * d + e)] += factor * d_score * at(q, query + e);
+          }
+          if (!c.query_scale.empty()) {
+            o.d_query_scale[static_cast<std::size_t>(scale_place)] += c.scale() * d_score * product[place];
+          }
+          if (!c.slopes.empty()) {
+            o.d_slopes[static_cast<std::size_t>(h)] -=
+                d_score * std::abs(static_cast<double>(c.distance(i, j)));
+          }
+          if (!c.table.empty()) {
+            o.d_table[static_cast<std::size_t>(h * c.span() + c.distance(i, j) - c.first_distance)] +=
+                d_score;
+          }
+        }
+      }
+    }
+  }
+  return o;
+}
+
+/// What the op gets from a case, its learned parts as gradient-carrying variables.
+inline ScoreTerms attention_terms(Tape& tape, const AttentionCase& c, const AttentionInputs& inputs) {
+  ScoreTerms terms;
+  terms.scale = static_cast<Real>(c.scale());
+  terms.mask = c.mask;
+  terms.positions = c.positions();
+  if (!c.query_scale.empty()) terms.query_scale = tape.variable(inputs.query_scale.tensor());
+  if (!c.slopes.empty()) terms.term = LinearBias{tape.variable(inputs.slopes.tensor())};
+  if (!c.table.empty()) terms.term = DistanceBias{tape.variable(inputs.table.tensor()), c.first_distance};
+  return terms;
+}
+
+/// By the op, forward and backward.
+inline AttentionOutcome run_attention(const AttentionCase& c, const AttentionInputs& inputs,
+                                      AttentionProbe* probe = nullptr) {
+  TestTape tape;
+  const Var q = tape->variable(inputs.q.tensor()), k = tape->variable(inputs.k.tensor()),
+            v = tape->variable(inputs.v.tensor());
+  const ScoreTerms terms = attention_terms(*tape, c, inputs);
+  const Var out = attention(q, k, v, terms, c.dropout, probe);
+  AttentionOutcome o;
+  o.out = numbers_of(out.value());
+  tape->backward(weighted_sum(out, inputs.d_out.tensor()));
+  o.d_q = numbers_of(q.grad());
+  o.d_k = numbers_of(k.grad());
+  o.d_v = numbers_of(v.grad());
+  if (terms.query_scale) o.d_query_scale = numbers_of(terms.query_scale.grad());
+  if (const auto* linear = std::get_if<LinearBias>(&terms.term))
+    o.d_slopes = numbers_of(linear->slopes.grad());
+  if (const auto* bias = std::get_if<DistanceBias>(&terms.term)) o.d_table = numbers_of(bias->table.grad());
+  return o;
+}
+
+/// max |a - b| / max(1, |b|); infinite where sizes differ or a number is not one.
+inline double attention_difference(const std::vector<double>& a, const std::vector<double>& b) {
+  if (a.size() != b.size()) return HUGE_VAL;
+  double worst = 0;
+  for (std::size_t n = 0; n < a.size(); ++n) {
+    const double difference = std::abs(a[n] - b[n]) / std::max(1.0, std::abs(b[n]));
+    if (!(difference <= worst)) worst = std::isnan(difference) ? HUGE_VAL : difference;
+  }
+  return worst;
+}
+
+/// Distinct, repeatable numbers for slopes, tables and scales.
+inline std::vector<double> spread(Index count, double from, double to) {
+  std::vector<double> numbers;
+  for (Index n = 0; n < count; ++n) {
+    numbers.push_back(from + (to - from) * std::fmod(0.37 + 0.618034 * static_cast<double>(n), 1.0));
+  }
+  return numbers;
+}
+
+/// Cases that together use every option, and every shape where tiles, vectors and bands can end badly.
+inline std::vector<AttentionCase> attention_cases() {
+  std::vector<AttentionCase> all;
+  const auto add = [&all](AttentionCase c) { all.push_back(std::move(c)); };
+  const KeyMask full{false, 0, 0};
+  add({"one row", 1, 1, 1, 1, 1, 8});
+  add({"one row, odd width", 2, 2, 1, 1, 1, 6});
+  add({"odd rows", 2, 2, 2, 7, 7, 10});
+  add({"one tile", 2, 4, 4, 64, 64, 32});
+  add({"tile and one", 1, 2, 2, 65, 65, 16});
+  add({"many tiles", 1, 2, 1, 200, 200, 64});
+  add({"wide head", 1, 1, 1, 33, 33, 130});
+  add({"not causal", 2, 3, 3, 70, 70, 10, full});
+  add({"one query of many keys", 2, 4, 2, 1, 150, 32});
+  add({"chunk at the end", 1, 2, 2, 40, 131, 16});
+  add({"chunk, not causal", 1, 2, 2, 40, 131, 6, full});
+  add({"window", 1, 2, 2, 150, 150, 8, {true, 37, 0}});
+  add({"window 1", 1, 1, 1, 70, 70, 8, {true, 1, 0}});
+  add({"window and sinks", 1, 2, 2, 200, 200, 16, {true, 20, 5}});
+  add({"narrow window, many sinks", 1, 1, 1, 150, 150, 8, {true, 3, 70}});
+  add({"window, not causal", 1, 2, 2, 90, 90, 8, {false, 10, 2}});
+  add({"window, chunk", 1, 2, 1, 30, 170, 8, {true, 33, 3}});
+  add({"grouped heads", 2, 6, 2, 67, 67, 8});
+  AttentionCase scaled{"scale by row", 2, 2, 2, 70, 70, 8};
+  scaled.query_scale = spread(70, 0.5, 1.5);
+  add(scaled);
+  scaled.name = "scale by head and row";
+  scaled.query_scale = spread(140, 0.5, 1.5);
+  add(scaled);
+  AttentionCase linear{"slopes", 2, 4, 2, 131, 131, 16};
+  linear.slopes = spread(4, 0.05, 0.5);
+  add(linear);
+  linear.name = "slopes, symmetric";
+  linear.mask = full;
+  add(linear);
+  linear.name = "slopes, chunk";
+  linear.query_rows = 5;
+  add(linear);
+  linear.name = "slopes, explicit positions";
+  linear.query_rows = linear.key_rows = 70;
+  for (Index i = 0; i < 70; ++i) linear.key_positions.push_back(3 * i + i % 2);
+  linear.query_positions = linear.key_positions;
+  add(linear);
+  AttentionCase bias{"table", 2, 2, 2, 131, 131, 10};
+  bias.table = spread(2 * 131, -1, 1);
+  add(bias);
+  bias.name = "table, chunk";
+  bias.query_rows = 67;
+  add(bias);
+  bias.name = "table, not causal";
+  bias.mask = full;
+  bias.query_rows = 131;
+  bias.first_distance = -132;
+  bias.table = spread(2 * 270, -1, 1);
+  add(bias);
+  bias.name = "table, explicit positions";
+  bias.query_rows = bias.key_rows = 70;
+  for (Index i = 0; i < 70; ++i) bias.key_positions.push_back(i + i / 3);
+  bias.query_positions = bias.key_positions;
+  add(bias);
+  AttentionCase windowed{"table, window", 1, 2, 1, 140, 140, 8, {true, 40, 0}};
+  windowed.table = spread(80, -1, 1);
+  add(windowed);
+  AttentionCase dropped{"dropout", 2, 2, 1, 75, 75, 8};
+  dropped.dropout = {0.3, random_key(3, "attention"), 5};
+  add(dropped);
+  dropped.name = "dropout, chunk, slopes, scale";
+  dropped.query_rows = 20;
+  dropped.slopes = spread(2, 0.1, 0.3);
+  dropped.query_scale = spread(20, 0.5, 1.5);
+  add(dropped);
+  dropped.name = "everything dropped";
+  dropped.dropout.rate = 1;
+  add(dropped);
+  return all;
+}
+
+}  // namespace tapeline::inline TAPELINE_PRECISION

@@ -1,0 +1,347 @@
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <bit>
+#include <clocale>
+#include <filesystem>
+#include <fstream>
+#include <locale>
+#include <string>
+
+#include "core/error.h"
+#include "train/config_derived.h"
+#include "train/config_loader.h"
+#include "train/config_table.h"
+#include "train/nearest_name.h"
+#include "train/preset.h"
+
+using namespace tapeline;
+
+namespace {
+
+/// A config file that is removed at the end of the test.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const std::string& text) {
+    static int count = 0;
+    path_ = std::filesystem::temp_directory_path() /
+            ("tapeline-config-" + std::to_string(getpid()) + "-" + std::to_string(count++) + ".toml");
+    std::ofstream(path_) << text;
+  }
+  ~TemporaryFile() { std::filesystem::remove(path_); }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+  std::string at(int line) const { return path_.string() + ":" + std::to_string(line); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+ResolvedConfig with_file(const std::string& text) {
+  const TemporaryFile file(text);
+  ConfigSources sources;
+  sources.file = file.path();
+  return resolve_config(sources);
+}
+
+ResolvedConfig with_set(const std::string& key, const std::string& value) {
+  ConfigSources sources;
+  sources.sets = {{key, value, "--set"}};
+  return resolve_config(sources);
+}
+
+ResolvedConfig with_environment(const std::string& name, const std::string& value) {
+  ConfigSources sources;
+  sources.environment = {{name, value}};
+  return resolve_config(sources);
+}
+
+/// The text of the ConfigError that `call` throws.
+template <class Call>
+std::string error_of(Call&& call) {
+  try {
+    call();
+  } catch (const ConfigError& error) {
+    const std::string text = error.what();
+    CHECK(text.find('\n') == std::string::npos);
+    return text;
+  }
+  return "no error";
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  const bool found = text.find(part) != std::string::npos;
+  if (!found) MESSAGE("\"" << text << "\" lacks \"" << part << "\"");
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("every source beats the weaker ones, and each value tells where it came from") {
+  const TemporaryFile file("[model]\nwidth = 256\nlayers = 5\nheads = 8\n[train]\nsteps = 5\nkeep = 7\n");
+  ConfigSources sources;
+  sources.preset = "smoke";
+  sources.file = file.path();
+  sources.environment = {{"TAPELINE_MODEL__LAYERS", "6"}, {"TAPELINE_TRAIN__STEPS", "6"}};
+  sources.sets = {{"train.steps", "7", "--set"}, {"compare.seeds", "7", "--set"}};
+  sources.flags = {{"compare.seeds", "8", "--seeds"}};
+  const ResolvedConfig resolved = resolve_config(sources);
+  const Config& config = resolved.config;
+  const auto& origins = resolved.origins;
+  CHECK(config.model.bias);
+  CHECK(origins.at("model.bias") == "default");
+  CHECK(config.train.length == 32);
+  CHECK(origins.at("train.length") == "preset smoke");
+  CHECK(config.model.width == 256);
+  CHECK(origins.at("model.width") == file.at(2));
+  CHECK(config.train.keep == 7);
+  CHECK(origins.at("train.keep") == file.at(7));
+  CHECK(config.model.layers == 6);
+  CHECK(origins.at("model.layers") == "environment TAPELINE_MODEL__LAYERS");
+  CHECK(config.train.steps == 7);
+  CHECK(origins.at("train.steps") == "--set");
+  CHECK(config.compare.seeds == 8);
+  CHECK(origins.at("compare.seeds") == "--seeds");
+  for (const ConfigKey& key : config_keys()) CHECK(origins.contains(key.name));
+}
+
+TEST_CASE("the presets are those of the design") {
+  struct Row {
+    const char* name;
+    Index layers, width, heads, length, tokens, steps;
+    double lr;
+    Index seeds;
+  };
+  for (const Row& row :
+       {Row{"smoke", 2, 64, 4, 32, 1024, 250, 3e-3, 1}, Row{"toy", 4, 128, 4, 64, 2048, 700, 2e-3, 3},
+        Row{"paper", 4, 256, 8, 128, 2048, 3200, 1e-3, 3}}) {
+    CAPTURE(row.name);
+    ConfigSources sources;
+    sources.preset = row.name;
+    const Config config = resolve_config(sources).config;
+    CHECK(config.model.layers == row.layers);
+    CHECK(config.model.width == row.width);
+    CHECK(config.model.heads == row.heads);
+    CHECK(config.train.length == row.length);
+    CHECK(config.train.tokens_per_step == row.tokens);
+    CHECK(config.train.steps == row.steps);
+    CHECK(config.optimizer.lr == row.lr);
+    CHECK(config.compare.seeds == row.seeds);
+    CHECK(evaluation_lengths(config).front() == row.length);
+  }
+  CHECK(resolve_config({}).origins.at("model.width") == "preset toy");
+  ConfigSources wrong;
+  wrong.preset = "papr";
+  CHECK(error_of([&] { resolve_config(wrong); }) ==
+        "there is no preset \"papr\"; there are smoke, toy, paper; did you mean \"paper\"?");
+}
+
+TEST_CASE("an unknown key is refused with its place and the nearest right name") {
+  CHECK(error_of([] {
+          with_set("optimizer.learning_rat", "1e-3");
+        }).starts_with("unknown key \"optimizer.learning_rat\" (--set)"));
+  CHECK(error_of([] { with_set("model.widht", "256"); }) ==
+        "unknown key \"model.widht\" (--set); did you mean \"model.width\"?");
+  CHECK(error_of([] { with_set("width", "256"); }) ==
+        "unknown key \"width\" (--set); did you mean \"model.width\"?");
+  CHECK(error_of([] { with_set("train.width", "256"); }) ==
+        "unknown key \"train.width\" (--set); did you mean \"model.width\"?");
+  CHECK(error_of([] { with_environment("TAPELINE_MODEL__WIDHT", "256"); }) ==
+        "unknown key \"model.widht\" (environment TAPELINE_MODEL__WIDHT); did you mean "
+        "\"TAPELINE_MODEL__WIDTH\"?");
+  CHECK(contains(error_of([] { with_environment("TAPELINE_MODEL_WIDTH", "256"); }),
+                 "for model.width write two underscores for the dot"));
+  CHECK(with_environment("TAPELINE_JOBS", "4").config.model.width == 128);  // somebody else's
+
+  const TemporaryFile file("[model]\nwidth = 64\n\n[train]\nstepps = 3\n");
+  ConfigSources sources;
+  sources.file = file.path();
+  CHECK(error_of([&] { resolve_config(sources); }) ==
+        "unknown key \"train.stepps\" (" + file.at(5) + "); did you mean \"train.steps\"?");
+  CHECK(contains(error_of([] { with_file("[modle]\nwidth = 64\n"); }), "unknown key \"modle\""));
+  CHECK(contains(error_of([] { with_file("[positional.rope]\nbass = 64\n"); }), "positional.rope.base"));
+  // Keys of things to come are not swallowed.
+  CHECK(contains(error_of([] { with_set("positional.randomized.maximum", "64"); }), "unknown key"));
+}
+
+TEST_CASE("a wrong type is refused with key, place, what was found and what was expected") {
+  const TemporaryFile file("[model]\nlayers = 2\nwidth = \"wide\"\n");
+  ConfigSources sources;
+  sources.file = file.path();
+  CHECK(error_of([&] { resolve_config(sources); }) ==
+        "model.width (" + file.at(3) + ") is \"wide\"; it must be a whole number");
+  CHECK(
+      contains(error_of([] { with_file("[model]\nwidth = 64.0\n"); }), "is 64.0; it must be a whole number"));
+  CHECK(contains(error_of([] { with_file("[model]\nwidth = {a = 1}\n"); }), "is a table; it must be"));
+  CHECK(contains(error_of([] { with_file("model = 3\n"); }), "it is a section"));
+  CHECK(contains(error_of([] { with_file("[optimizer]\nlr = true\n"); }), "is true; it must be a number"));
+  CHECK(contains(error_of([] { with_file("[optimizer]\nlr = nan\n"); }), "it must be a number"));
+  CHECK(contains(error_of([] { with_file("[optimizer]\nbetas = [0.9, 1.0]\n"); }), "from 0 to below 1"));
+  CHECK(contains(error_of([] { with_file("[optimizer]\nbetas = 0.9\n"); }), "a list of numbers"));
+  CHECK(contains(error_of([] { with_file("[data]\nsource = 3\n"); }), "it must be a text"));
+  CHECK(contains(error_of([] { with_file("[train]\nmicro_batch = \"some\"\n"); }), "or \"auto\""));
+  CHECK(contains(error_of([] { with_file("[evaluate]\nlengths = [1.5]\n"); }), "a list of lengths"));
+  CHECK(contains(error_of([] { with_set("model.layers", "0"); }),
+                 "model.layers (--set) is 0; it must be from 1"));
+  CHECK(contains(error_of([] { with_set("model.norm", "laier"); }),
+                 "is \"laier\"; it must be one of layer, rms; did you mean \"layer\"?"));
+  CHECK(contains(error_of([] { with_set("positional.kind", "ropes"); }), "did you mean \"rope\"?"));
+  CHECK(contains(error_of([] { with_file("[model\nwidth = 3\n"); }), ":1:"));  // no TOML
+  // What a number is taken for where it is not ambiguous.
+  CHECK(with_file("[optimizer]\nlr = 1\nbetas = [0, 0.5]\n").config.optimizer.lr == 1.0);
+  CHECK(with_set("data.source", "1984").config.data.source == "1984");
+  CHECK(with_file("[data]\nblock = \"auto\"\n[train]\nmicro_batch = \"auto\"\n").config.data.block == 0);
+}
+
+TEST_CASE("booleans are read strictly") {
+  CHECK_FALSE(with_set("model.tied", "false").config.model.tied);
+  CHECK_FALSE(with_set("model.tied", "0").config.model.tied);
+  CHECK(with_set("model.tied", "1").config.model.tied);
+  CHECK_FALSE(with_environment("TAPELINE_MODEL__TIED", "0").config.model.tied);
+  CHECK(error_of([] { with_set("model.tied", "maybe"); }) ==
+        "model.tied (--set) is \"maybe\"; it must be true or false");
+  CHECK(contains(error_of([] { with_set("model.tied", "2"); }), "it must be true or false"));
+  CHECK(contains(error_of([] { with_file("[model]\ntied = 0\n"); }), "it must be true or false"));
+}
+
+TEST_CASE("lists are read from TOML and from words between commas") {
+  using Names = std::vector<std::string>;
+  CHECK(with_set("compare.encodings", "rope,alibi").config.compare.encodings == Names{"rope", "alibi"});
+  CHECK(with_set("compare.encodings", "[\"rope\", \"none\"]").config.compare.encodings ==
+        Names{"rope", "none"});
+  CHECK(with_set("compare.encodings", "rope").config.compare.encodings == Names{"rope"});
+  CHECK(with_set("evaluate.lengths", "64, 4x,512").config.evaluate.lengths == Names{"64", "4x", "512"});
+  CHECK(with_set("optimizer.betas", "0.5,0.75").config.optimizer.betas == std::vector<double>{0.5, 0.75});
+  CHECK(contains(error_of([] { with_set("compare.encodings", "rope,abili"); }), "did you mean \"alibi\"?"));
+  const Config config = with_file("[evaluate]\nlengths = [64, \"1.5x\", \"2x\", 128]\n").config;
+  CHECK(evaluation_lengths(config) == std::vector<Index>{64, 96, 128});
+  CHECK(contains(error_of([] { with_set("evaluate.lengths", "4y"); }), "\"4y\" is no length"));
+  CHECK(contains(error_of([] { with_set("evaluate.lengths", "0x"); }), "is no length"));
+  CHECK(contains(error_of([] { with_set("evaluate.lengths", "1.01x"); }), "whole number"));
+}
+
+TEST_CASE("a config must be a regular file") {
+  ConfigSources sources;
+  sources.file = std::filesystem::temp_directory_path();
+  CHECK(contains(error_of([&] { resolve_config(sources); }), "is a folder; it must be a regular file"));
+  sources.file = "no/such.toml";
+  CHECK(error_of([&] { resolve_config(sources); }) == "config \"no/such.toml\": there is no such file");
+}
+
+TEST_CASE("values that do not fit together are refused by name") {
+  CHECK(error_of([] { with_set("train.tokens_per_step", "100"); }) ==
+        "train.tokens_per_step 100 (--set) does not fit train.length 64 (preset toy): a step holds whole "
+        "windows");
+  CHECK(contains(error_of([] { with_set("train.micro_batch", "5"); }), "train.micro_batch 5 (--set)"));
+  CHECK(contains(error_of([] { with_set("model.heads", "3"); }), "model.width 128 (preset toy)"));
+  CHECK(contains(error_of([] { with_set("model.key_value_heads", "3"); }), "model.heads 4"));
+  CHECK(contains(error_of([] { with_set("optimizer.betas", "[0.9]"); }), "two numbers"));
+  CHECK(
+      contains(error_of([] { with_set("data.validation_share", "0.95"); }), "data.test_share 0.1 (default)"));
+  CHECK(contains(error_of([] { with_set("data.vocabulary", "300"); }), "256 bytes"));
+}
+
+TEST_CASE("the resolved text gives every bit back, with the origins") {
+  ConfigSources sources;
+  sources.preset = "paper";
+  sources.sets = {
+      {"optimizer.lr", "0.1000000000000000055511151231257827", "--set"},
+      {"optimizer.eps", "4.9406564584124654e-324", "--set"},
+      {"optimizer.weight_decay", "1e22", "--set"},
+      {"model.norm_epsilon", "3", "--set"},
+      {"data.source", "a \"b\" \\ \t\xc3\xa9", "--set"},
+      {"evaluate.lengths", "[64, \"1.5x\"]", "--set"},
+      {"positional.rope.base", "123456.789", "--set"},
+      {"positional.sinusoidal.scale", "0.25", "--set"},
+      {"train.seed", "9007199254740993", "--set"},
+      {"compare.variant", "[{name = \"short\", positional = {kind = \"rope\", rope.base = 500}}]", "--set"},
+      {"compare.evaluation", "[{name = \"w\", of = \"short\", positional.keys.window = 64}]", "--set"}};
+  const ResolvedConfig first = resolve_config(sources);
+  const std::string text = resolved_text(first.config);
+  const ResolvedConfig second = parse_resolved(text, origin_text(first), "stored");
+  CHECK(resolved_text(second.config) == text);
+  CHECK(config_difference(first.config, second.config).empty());
+  CHECK(std::bit_cast<std::uint64_t>(second.config.optimizer.lr) == std::bit_cast<std::uint64_t>(0.1));
+  CHECK(second.config.optimizer.eps == first.config.optimizer.eps);
+  CHECK(second.config.train.seed == 9007199254740993ULL);
+  CHECK(second.config.data.source == "a \"b\" \\ \t\xc3\xa9");
+  CHECK(second.config.positional.options.at("rope").number("base") == 123456.789);
+  CHECK(second.origins.at("optimizer.lr") == "--set");
+  CHECK(second.origins.at("model.width") == "preset paper");
+  CHECK(second.origins.at("model.bias") == "default");
+  CHECK(second.origins.at("compare.variant") == "--set");
+  CHECK(origin_text(second) == origin_text(first));
+  const ResolvedConfig third = parse_resolved(annotated_text(first), {}, "config.toml");
+  CHECK(config_difference(first.config, third.config).empty());
+  CHECK(third.origins.at("model.layers") == "config.toml:2");
+}
+
+TEST_CASE("the difference of two configs names the keys") {
+  const Config first = resolve_config({}).config;
+  Config second = first;
+  CHECK(config_difference(first, second).empty());
+  second.model.width = 256;
+  second.compare.encodings = {"rope"};
+  const auto differences = config_difference(first, second);
+  REQUIRE(differences.size() == 2);
+  CHECK(differences[0].key == "model.width");
+  CHECK(differences[1].key == "compare.encodings");
+  CHECK(describe({differences[0]}) == "model.width 128, now 256");
+}
+
+namespace {
+/// Decimal commas and grouped thousands, as in German: what a locale could do to numbers.
+struct German : std::numpunct<char> {
+  char do_decimal_point() const override { return ','; }
+  char do_thousands_sep() const override { return '.'; }
+  std::string do_grouping() const override { return "\3"; }
+};
+}  // namespace
+
+TEST_CASE("numbers are read and written with a point in any locale") {
+  const std::locale before = std::locale::global(std::locale(std::locale(), new German));
+  std::setlocale(LC_ALL, "de_DE.UTF-8");  // where the machine has it
+  const TemporaryFile file("[optimizer]\nlr = 0.5\n[train]\nsteps = 12345\n");
+  ConfigSources sources;
+  sources.file = file.path();
+  sources.sets = {{"optimizer.clip", "0.25", "--set"}, {"evaluate.lengths", "1.5x", "--set"}};
+  const Config config = resolve_config(sources).config;
+  const std::string text = resolved_text(config);
+  const std::vector<Index> lengths = evaluation_lengths(config);
+  std::setlocale(LC_ALL, "C");
+  std::locale::global(before);
+  CHECK(config.optimizer.lr == 0.5);
+  CHECK(config.optimizer.clip == 0.25);
+  CHECK(lengths == std::vector<Index>{96});
+  CHECK(contains(text, "\nlr = 0.5\n"));
+  CHECK(contains(text, "\nsteps = 12345\n"));
+}
+
+TEST_CASE("a value cannot smuggle in further keys") {
+  const ResolvedConfig resolved = with_set("data.source", "x\"\n[model]\nwidth = 4");
+  CHECK(resolved.config.model.width == 128);
+  CHECK(resolved.config.data.source == "x\"\n[model]\nwidth = 4");
+  CHECK(contains(error_of([] { with_set("model.width", "64\nheads = 1"); }), "it must be a whole number"));
+  CHECK(contains(error_of([] { with_set("data.source", "caf\xe9"); }), "no UTF-8"));
+}
+
+TEST_CASE("one more key can be assigned to a resolved config") {
+  ResolvedConfig resolved = resolve_config({});
+  assign(resolved, {"positional.keys.window", "32", "--positional"});
+  CHECK(resolved.config.positional.keys.window == 32);
+  CHECK(resolved.origins.at("positional.keys.window") == "--positional");
+  CHECK(contains(error_of([&] {
+                   assign(resolved, {"positional.rope.bsae", "1", "--positional"});
+                 }),
+                 "did you mean \"positional.rope.base\"?"));
+}
+
+TEST_CASE("edit distance counts letters inserted, removed, exchanged and swapped") {
+  CHECK(edit_distance("", "abc") == 3);
+  CHECK(edit_distance("width", "width") == 0);
+  CHECK(edit_distance("widht", "width") == 1);
+  CHECK(edit_distance("kitten", "sitting") == 3);
+  CHECK(nearest_name("trian", {"compare", "train"}) == "train");
+  CHECK(nearest_name("xyz", {"compare", "train"}).empty());
+}

@@ -1,0 +1,241 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "core/error.h"
+#include "tests/train/tiny.h"
+#include "train/evaluate.h"
+
+namespace tapeline::inline TAPELINE_PRECISION {
+namespace {
+
+struct Scene {
+  explicit Scene(const std::string& kind, const std::string& text = tiny_text(8192))
+      : config(tiny_config(kind).config),
+        tokenizer(make_tokenizer("bytes")),
+        store(TokenStore::from_text(text, *tokenizer, "tiny")),
+        model(model_plan(config)) {
+    // Far from the start: weights large enough that every choice matters.
+    std::uint64_t number = 0;
+    for (Parameter& parameter : model.parameters().parameters()) {
+      const Tensor value = parameter.mutable_value();
+      for (Index i = 0; i < value.size(); ++i) {
+        value.data[i] += static_cast<Real>(0.15 * random_normal(random_key(1, parameter.name()), number++));
+      }
+    }
+    plan.scored = scored_set({{0, 4096}, {4096, 4096}}, 512);
+    plan.subset = scored_subset(plan.scored, 512, 128);
+  }
+  EvaluationResult run(const EvaluationCell& cell, const EvaluationOptions& options = {}) const {
+    return evaluate_cell(model, store, *tokenizer, plan, cell, options);
+  }
+
+  Config config;
+  std::unique_ptr<Tokenizer> tokenizer;
+  TokenStore store;
+  Transformer model;
+  EvaluationPlan plan;
+};
+
+EvaluationCell plain(Index length) { return {Protocol::nonoverlapping, length, length, false}; }
+
+TEST_CASE("evaluate: token-weighted, in every unit") {
+  EvaluationResult result;
+  result.scored_tokens = 110;
+  result.scored_bytes = 110;
+  finish_result(result, 100 * 2.0 + 10 * 4.0);
+  CHECK(result.perplexity == doctest::Approx(8.862405).epsilon(1e-6));
+  result = {};
+  result.scored_tokens = 40;
+  result.scored_bytes = 130;
+  finish_result(result, 120);
+  CHECK(result.perplexity == doctest::Approx(20.085537).epsilon(1e-6));
+  CHECK(result.bits_per_byte == doctest::Approx(1.331718).epsilon(1e-6));
+}
+
+TEST_CASE("evaluate: a large loss is infinite perplexity, no number is diverged, nothing is an error") {
+  EvaluationResult result;
+  result.scored_tokens = result.scored_bytes = 10;
+  finish_result(result, 8000);
+  CHECK(result.nll == 800);
+  CHECK(std::isinf(result.perplexity));
+  CHECK(result.status == "ok");
+  finish_result(result, std::numeric_limits<double>::quiet_NaN());
+  CHECK(result.status == "diverged");
+  result.scored_tokens = 0;
+  CHECK_THROWS_AS(finish_result(result, 1), DataError);
+}
+
+TEST_CASE("evaluate: a model of zeros has the vocabulary's perplexity") {
+  Scene scene("rope");
+  for (Parameter& parameter : scene.model.parameters().parameters()) {
+    const Tensor value = parameter.mutable_value();
+    std::fill_n(value.data, value.size(), Real{0});
+  }
+  const EvaluationResult result = scene.run(plain(16));
+  CHECK(result.perplexity == doctest::Approx(256.0).epsilon(1e-6));
+  CHECK(result.bits_per_byte == doctest::Approx(8.0).epsilon(1e-6));
+}
+
+TEST_CASE("evaluate: sliding with stride = length is non-overlapping") {
+  for (const char* kind : {"rope", "alibi", "sinusoidal", "none"}) {
+    const Scene scene(kind);
+    for (const Index length : {16, 64}) {
+      const double one = scene.run(plain(length)).nll;
+      CHECK(scene.run({Protocol::sliding, length, length, false}).nll == doctest::Approx(one).epsilon(1e-6));
+    }
+  }
+}
+
+TEST_CASE("evaluate: batches and chunks change nothing") {
+  for (const char* kind : {"rope", "alibi", "sinusoidal", "none"}) {
+    const Scene scene(kind);
+    const EvaluationResult whole = scene.run(plain(256));
+    for (const EvaluationOptions& options :
+         {EvaluationOptions{.progress = {}, .batch_tokens = 256, .chunk = 1024},
+          EvaluationOptions{.progress = {}, .batch_tokens = 768, .chunk = 1024},
+          EvaluationOptions{.progress = {}, .batch_tokens = 2048, .chunk = 64},
+          EvaluationOptions{.progress = {}, .batch_tokens = 2048, .chunk = 100}}) {
+      const EvaluationResult other = scene.run(plain(256), options);
+      CHECK(other.scored_tokens == whole.scored_tokens);
+      CHECK(other.nll == doctest::Approx(whole.nll).epsilon(1e-5));
+      CHECK(other.tail_nll == doctest::Approx(whole.tail_nll).epsilon(1e-5));
+      REQUIRE(other.positions.size() == whole.positions.size());
+      for (std::size_t i = 0; i < whole.positions.size(); ++i) {
+        CHECK(other.positions[i].nll == doctest::Approx(whole.positions[i].nll).epsilon(1e-4));
+      }
+    }
+  }
+}
+
+TEST_CASE("evaluate: the same targets at every length, none dropped in silence") {
+  const Scene scene("alibi");
+  for (const Index length : {16, 48, 100, 512}) {
+    const EvaluationResult result = scene.run(plain(length));
+    CHECK(result.scored_tokens == scene.plan.scored.tokens());
+    CHECK(result.scored_bytes == result.scored_tokens);
+    CHECK((result.short_windows > 0) == (512 % length != 0));
+    Index in_bins = 0;
+    for (const PositionBin& bin : result.positions) in_bins += bin.tokens;
+    CHECK(in_bins == result.scored_tokens);
+    Index in_segments = 0;
+    for (const SegmentLoss& segment : result.segments) in_segments += segment.tokens;
+    CHECK(in_segments == result.scored_tokens);
+  }
+  CHECK(scene.run({Protocol::sliding, 64, 8, true}).scored_tokens == 512);
+}
+
+TEST_CASE("evaluate: position bins single to 16, then by doublings; the tail is the second half") {
+  const Scene scene("alibi");
+  const EvaluationResult result = scene.run(plain(64));
+  REQUIRE(result.positions.size() == 18);
+  CHECK(result.positions[15].first == 16);
+  CHECK(result.positions[16].first == 17);
+  CHECK(result.positions[16].last == 32);
+  CHECK(result.positions[17].first == 33);
+  CHECK(result.positions[17].last == 64);
+  CHECK(result.tail_nll == doctest::Approx(result.positions[17].nll));
+}
+
+TEST_CASE("evaluate: the first L positions of longer windows are those of windows of L") {
+  // True of every encoding that does not depend on the length.
+  for (const char* kind : {"rope", "alibi", "sinusoidal", "none"}) {
+    const Scene scene(kind);
+    EvaluationPlan plan = scene.plan;
+    plan.scored.segments = {{0, 513, 64}};  // one window of 64, whose first 16 targets are those of one of 16
+    const EvaluationResult longer =
+        evaluate_cell(scene.model, scene.store, *scene.tokenizer, plan, plain(64));
+    plan.scored.segments = {{0, 513, 16}};
+    const EvaluationResult short_one =
+        evaluate_cell(scene.model, scene.store, *scene.tokenizer, plan, plain(16));
+    double sum = 0;
+    for (std::size_t i = 0; i < 16; ++i) sum += longer.positions[i].nll;
+    CHECK(sum / 16 == doctest::Approx(short_one.nll).epsilon(1e-4));
+  }
+}
+
+TEST_CASE("evaluate: learned positions refuse a longer length by name and number, the others go on") {
+  const Scene scene("learned");
+  CHECK(scene.run(plain(16)).status == "ok");
+  const EvaluationResult refused = scene.run(plain(17));
+  CHECK(refused.status == "refused");
+  CHECK(refused.reason == "learned positions end at row 16, length 17 is past them");
+  CHECK(refused.scored_tokens == 0);
+}
+
+TEST_CASE("evaluate: an untrained model is flat") {
+  for (const char* kind : {"rope", "alibi", "sinusoidal", "none"}) {
+    Scene scene(kind);
+    scene.model = Transformer(model_plan(scene.config));
+    const double at_length = scene.run(plain(16)).nll;
+    for (const Index times : {2, 4, 16}) {
+      CHECK(std::exp(scene.run(plain(16 * times)).nll - at_length) == doctest::Approx(1).epsilon(0.01));
+    }
+  }
+}
+
+TEST_CASE("evaluate: one weight that is no number is found") {
+  Scene scene("rope");
+  scene.model.parameters().parameters().back().mutable_value().data[0] =
+      std::numeric_limits<Real>::quiet_NaN();
+  const EvaluationResult result = scene.run(plain(16));
+  CHECK(result.status == "diverged");
+  CHECK_FALSE(result.reason.empty());
+}
+
+TEST_CASE("evaluate: no dropout of any kind") {
+  ResolvedConfig config = tiny_config();
+  std::vector<double> losses;
+  for (const double dropout : {0.0, 0.0, 0.5, 0.5}) {
+    config.config.model.dropout = dropout;
+    Scene scene("rope");
+    const Transformer model(model_plan(config.config));
+    losses.push_back(evaluate_cell(model, scene.store, *scene.tokenizer, scene.plan, plain(16)).nll);
+  }
+  CHECK(std::ranges::count(losses, losses[0]) == 4);
+}
+
+TEST_CASE("evaluate: a text shorter than the window is scored as it is") {
+  const Scene scene("rope", "abcde");
+  EvaluationPlan plan;
+  plan.scored = scored_all({{0, 5}});
+  const EvaluationResult result = evaluate_cell(scene.model, scene.store, *scene.tokenizer, plan, plain(512));
+  CHECK(result.scored_tokens == 4);
+  CHECK(result.short_windows == 1);
+}
+
+TEST_CASE("evaluation plan: the cells of the configuration") {
+  Config config;  // toy: L = 64
+  const EvaluationPlan plan = evaluation_plan(config, scored_set({{0, 65536}, {65536, 65536}}, 1024));
+  std::vector<std::string> cells;
+  for (const EvaluationCell& cell : plan.cells) {
+    cells.push_back(fmt::format("{} {} {}", cell.protocol_name(), cell.length, cell.stride));
+  }
+  const std::vector<std::string> expected{"nonoverlapping 64 64",
+                                          "nonoverlapping 128 128",
+                                          "nonoverlapping 256 256",
+                                          "nonoverlapping 512 512",
+                                          "nonoverlapping 1024 1024",
+                                          "sliding 64 32",
+                                          "sliding 64 1",
+                                          "nonoverlapping_subset 64 64",
+                                          "sliding 128 32",
+                                          "nonoverlapping_subset 128 128",
+                                          "sliding 256 32",
+                                          "nonoverlapping_subset 256 256",
+                                          "sliding 512 32",
+                                          "nonoverlapping_subset 512 512"};
+  CHECK(cells == expected);
+  CHECK(plan.subset.tokens() == 4096);
+  config.evaluate.protocols = {"sliding"};
+  for (const EvaluationCell& cell : evaluation_plan(config, scored_all({{0, 100000}})).cells) {
+    CHECK(cell.protocol == Protocol::sliding);
+  }
+  CHECK_THROWS_AS(parse_protocol("rolling"), ConfigError);
+}
+
+}  // namespace
+}  // namespace tapeline::inline TAPELINE_PRECISION

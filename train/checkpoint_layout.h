@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+/// Where things stand in a checkpoint: one place for writer, reader and inspection.
+namespace tapeline::checkpoint_layout {
+
+inline constexpr std::string_view format = "tapeline";
+inline constexpr std::int64_t version = 1;
+inline constexpr std::string_view container_kind = "checkpoint";
+
+inline constexpr std::string_view model = "/model";
+inline constexpr std::string_view optimizer = "/optimizer";
+
+inline std::string model_path(std::string_view parameter) {
+  return std::string(model) + '/' + std::string(parameter);
+}
+inline std::string optimizer_path(std::string_view parameter, std::string_view slot) {
+  return std::string(optimizer) + '/' + std::string(parameter) + '/' + std::string(slot);
+}
+
+}  // namespace tapeline::checkpoint_layout

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "layers/model_config.h"
+
+namespace tapeline {
+
+/// [data]
+struct DataConfig {
+  std::string source = "kjv";  ///< a named corpus, a file, a folder, "-" (standard input), a token store
+  std::string tokenizer = "bytes";
+  Index vocabulary = 256;
+  Index block = 0;  ///< bytes of a split block; 0: "auto"
+  double validation_share = 0.1;
+  double test_share = 0.1;
+};
+
+/// [train]
+struct TrainConfig {
+  Index length = 64;             ///< the trained length L, in tokens
+  Index tokens_per_step = 2048;  ///< a multiple of length
+  Index steps = 700;
+  Index micro_batch = 0;  ///< windows run at once; 0: "auto"; must divide the windows of a step
+  std::uint64_t seed = 0;
+  int threads = 0;                    ///< 0: all cores
+  Index checkpoint_every = 100;       ///< steps; 0: only the last
+  Index keep = 2;                     ///< last checkpoints kept, besides the best
+  Index evaluate_every = 0;           ///< steps; 0: only at the end
+  std::string on_nonfinite = "stop";  ///< "stop" | "skip"
+};
+
+/// [optimizer]
+struct OptimizerConfig {
+  std::string kind = "adamw";
+  double lr = 2e-3;
+  std::vector<double> betas = {0.9, 0.99};
+  double eps = 1e-8;
+  double weight_decay = 0.1;  ///< matrices only
+  double clip = 1;            ///< largest gradient norm; 0: none
+};
+
+/// [schedule]
+struct ScheduleConfig {
+  std::string kind = "cosine";
+  double warmup = 0.1;  ///< share of the steps
+  double floor = 0.1;   ///< last rate as a share of the peak
+};
+
+/// [evaluate]
+struct EvaluateConfig {
+  std::vector<std::string> lengths = {"1x", "2x", "4x", "8x",
+                                      "16x"};  ///< multiples of the trained length, or numbers
+  std::vector<std::string> protocols = {"nonoverlapping", "sliding"};
+  Index stride = 0;             ///< of the sliding protocol; 0: L/2
+  Index sliding_tokens = 4096;  ///< targets of the sliding subset
+  std::string sliding_up_to = "8x";
+  std::vector<std::string> probes = {};
+  std::string scored = "auto";  ///< "auto" | "all"
+};
+
+/// One trained variant of a comparison, or one evaluation of a trained variant: a name and the keys it
+/// changes, as TOML text by dotted key ("positional.kind" -> "\"alibi\"").
+struct Variant {
+  std::string name;
+  std::string of;  ///< evaluations: the variant whose model is evaluated
+  std::map<std::string, std::string> changes;
+};
+
+/// [compare]
+struct CompareConfig {
+  std::vector<std::string> encodings = {"none", "learned", "sinusoidal", "rope", "alibi"};
+  Index seeds = 3;
+  std::vector<std::string> claims = {};
+  std::vector<Variant> variants;
+  std::vector<Variant> evaluations;
+};
+
+/// The whole configuration, resolved: every value present.
+struct Config {
+  ModelConfig model;
+  PositionalConfig positional;
+  DataConfig data;
+  TrainConfig train;
+  OptimizerConfig optimizer;
+  ScheduleConfig schedule;
+  EvaluateConfig evaluate;
+  CompareConfig compare;
+};
+
+}  // namespace tapeline

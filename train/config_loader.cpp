@@ -1,0 +1,157 @@
+#include "train/config_loader.h"
+
+#include <algorithm>
+#include <cctype>
+#include <fstream>
+#include <iterator>
+
+#include "core/error.h"
+#include "train/config_reader.h"
+#include "train/config_table.h"
+#include "train/config_validation.h"
+#include "train/preset.h"
+
+extern "C" char** environ;
+
+namespace tapeline {
+namespace {
+
+constexpr std::string_view environment_prefix = "TAPELINE_";
+
+ResolvedConfig defaults() {
+  ResolvedConfig resolved{.config = default_config(), .origins = {}};
+  for (const ConfigKey& key : config_keys()) resolved.origins[key.name] = "default";
+  return resolved;
+}
+
+std::string file_text(const std::filesystem::path& path) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  require<ConfigError>(status.type() != fs::file_type::not_found, "config \"{}\": there is no such file",
+                       path.string());
+  require<ConfigError>(!error, "config \"{}\": {}", path.string(), error.message());
+  // TOML readers take a folder for an empty table.
+  require<ConfigError>(status.type() == fs::file_type::regular,
+                       "config \"{}\" is {}; it must be a regular file", path.string(),
+                       status.type() == fs::file_type::directory ? "a folder" : "no regular file");
+  std::ifstream file(path, std::ios::binary);
+  require<ConfigError>(file.is_open(), "config \"{}\": it cannot be opened for reading", path.string());
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  require<ConfigError>(!file.bad(), "config \"{}\": it cannot be read", path.string());
+  return text;
+}
+
+/// "MODEL__WIDTH" -> "model.width".
+std::string environment_key(std::string_view variable) {
+  std::string key;
+  for (std::size_t i = 0; i < variable.size(); ++i) {
+    const bool dot = variable.substr(i).starts_with("__") && i > 0 && i + 2 < variable.size();
+    key += dot ? '.' : static_cast<char>(std::tolower(static_cast<unsigned char>(variable[i])));
+    if (dot) ++i;
+  }
+  return key;
+}
+
+/// The key that a name without two underscores was surely meant for (TAPELINE_MODEL_WIDTH); other names
+/// without them are no business of the config.
+const ConfigKey* key_with_one_underscore(std::string_view name) {
+  for (const ConfigKey& key : config_keys()) {
+    std::string flat = key.name;
+    std::ranges::replace(flat, '.', '_');
+    if (flat == name) return &key;
+  }
+  return nullptr;
+}
+
+void read_words(ResolvedConfig& resolved, const Assignment& assignment) {
+  ConfigReader(
+      resolved, [&](unsigned) { return assignment.origin; }, Strictness::words)
+      .read(assignment);
+}
+
+void read_environment(ResolvedConfig& resolved, const std::pair<std::string, std::string>& setting) {
+  const auto& [variable, value] = setting;
+  const std::string key = environment_key(std::string_view(variable).substr(environment_prefix.size()));
+  const std::string origin = "environment " + variable;
+  if (key.find('.') == std::string::npos) {
+    const ConfigKey* meant = key_with_one_underscore(key);
+    require<ConfigError>(meant == nullptr,
+                         "unknown key \"{}\" ({}); for {} write two underscores for the dot", key, origin,
+                         meant == nullptr ? "" : meant->name);
+    return;
+  }
+  read_words(resolved, {key, value, origin});
+}
+
+void read_text(ResolvedConfig& resolved, std::string_view text, const std::string& label) {
+  const toml::table table = parse_toml(text, label);
+  ConfigReader(resolved, [&](unsigned line) { return fmt::format("{}:{}", label, line); }).read(table);
+}
+
+void read_preset(ResolvedConfig& resolved, const Preset& chosen) {
+  const std::string origin = fmt::format("preset {}", chosen.name);
+  const toml::table table = parse_toml(chosen.text, origin);
+  ConfigReader(resolved, [&](unsigned) { return origin; }).read(table);
+}
+
+/// Variants given and encodings not: the encodings that stand there by default are not meant.
+void settle_encodings(ResolvedConfig& resolved) {
+  if (resolved.config.compare.variants.empty() || resolved.origins["compare.encodings"] != "default") return;
+  resolved.config.compare.encodings.clear();
+  resolved.origins["compare.encodings"] =
+      "none beside the variants of " + resolved.origins["compare.variant"];
+}
+
+void read_origins(const toml::table& table, const std::string& prefix, ResolvedConfig& into) {
+  for (auto&& [key, node] : table) {
+    const std::string name =
+        prefix.empty() ? std::string(key.str()) : fmt::format("{}.{}", prefix, key.str());
+    if (const auto origin = node.value_exact<std::string>()) {
+      if (into.origins.contains(name)) into.origins[name] = *origin;
+    } else if (const toml::table* inner = node.as_table()) {
+      read_origins(*inner, name, into);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> environment_settings() {
+  std::vector<std::pair<std::string, std::string>> settings;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    const std::size_t equals = text.find('=');
+    if (!text.starts_with(environment_prefix) || equals == std::string_view::npos) continue;
+    settings.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+  }
+  std::ranges::sort(settings);
+  return settings;
+}
+
+ResolvedConfig resolve_config(const ConfigSources& sources) {
+  ResolvedConfig resolved = defaults();
+  read_preset(resolved, preset(sources.preset.empty() ? default_preset : sources.preset));
+  if (!sources.file.empty()) read_text(resolved, file_text(sources.file), sources.file.string());
+  for (const auto& setting : sources.environment) read_environment(resolved, setting);
+  for (const Assignment& assignment : sources.sets) read_words(resolved, assignment);
+  for (const Assignment& assignment : sources.flags) read_words(resolved, assignment);
+  settle_encodings(resolved);
+  validate(resolved);
+  return resolved;
+}
+
+void assign(ResolvedConfig& resolved, const Assignment& assignment) {
+  read_words(resolved, assignment);
+  validate(resolved);
+}
+
+ResolvedConfig parse_resolved(std::string_view text, std::string_view origins, const std::string& place) {
+  ResolvedConfig resolved = defaults();
+  read_text(resolved, text, place);
+  if (!origins.empty()) read_origins(parse_toml(origins, place + " origins"), "", resolved);
+  validate(resolved);
+  return resolved;
+}
+
+}  // namespace tapeline

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "train/config.h"
+
+namespace tapeline {
+
+/// One key given outside a file.
+struct Assignment {
+  std::string key;     ///< "model.width"
+  std::string value;   ///< read as TOML, else as a bare string; a list also as words between commas
+  std::string origin;  ///< "--set", "--seeds", "environment TAPELINE_MODEL__WIDTH"
+};
+
+/// A configuration with every value present, and where each came from, by key: "default", "preset toy",
+/// "my.toml:12", "environment TAPELINE_MODEL__WIDTH", "--set", "--seeds".
+struct ResolvedConfig {
+  Config config;
+  std::map<std::string, std::string> origins;
+};
+
+/// What a configuration is resolved from, weakest first: defaults < preset < file < environment < --set < own
+/// flags.
+struct ConfigSources {
+  std::string preset;                                            ///< empty: "toy"
+  std::filesystem::path file;                                    ///< empty: none; else a regular file of TOML
+  std::vector<std::pair<std::string, std::string>> environment;  ///< TAPELINE_…; see environment_settings()
+  std::vector<Assignment> sets;
+  std::vector<Assignment> flags;
+};
+
+/// Every TAPELINE_… variable of the process.
+std::vector<std::pair<std::string, std::string>> environment_settings();
+
+/// Resolves. Strict: throws ConfigError for an unknown key, a wrong type or a value out of range, with key,
+/// place (file:line) and the nearest right name, and for values that do not fit together.
+ResolvedConfig resolve_config(const ConfigSources& sources);
+
+/// Sets one more key of a resolved config (evaluate's --positional) and checks the whole again.
+void assign(ResolvedConfig& resolved, const Assignment& assignment);
+
+/// The whole resolved config as TOML, in a stable order; parse_resolved() gives back every bit of it.
+std::string resolved_text(const Config& config);
+/// The same with each value's origin in a comment behind it: what stands in a run folder.
+std::string annotated_text(const ResolvedConfig& resolved);
+/// The origins as TOML: one string a key.
+std::string origin_text(const ResolvedConfig& resolved);
+/// Reads the two texts that stand in a checkpoint or run folder; `place` names them in errors. Values without
+/// an origin are said to come from `place`; keys that the text lacks have their defaults.
+ResolvedConfig parse_resolved(std::string_view text, std::string_view origins, const std::string& place);
+
+/// A key that two configs differ in, with both values as TOML.
+struct ConfigDifference {
+  std::string key, first, second;
+};
+/// In the order of the key table; equal configs give none.
+std::vector<ConfigDifference> config_difference(const Config& first, const Config& second);
+/// The differences on one line: `model.width 128, now 256; train.steps 700, now 10`.
+std::string describe(const std::vector<ConfigDifference>& differences);
+
+/// All variants a comparison trains: compare.encodings, each a variant of that name which sets
+/// positional.kind, then [[compare.variant]].
+std::vector<Variant> all_variants(const Config& config);
+/// `config` with the changes of a variant or evaluation made and checked. Throws ConfigError that names it.
+Config with_variant(const Config& config, const Variant& variant);
+/// The same with origins: `variant "rope500"`.
+ResolvedConfig with_variant(const ResolvedConfig& resolved, const Variant& variant);
+
+}  // namespace tapeline

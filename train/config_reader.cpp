@@ -1,0 +1,130 @@
+#include "train/config_reader.h"
+
+#include <algorithm>
+
+#include "core/error.h"
+#include "train/nearest_name.h"
+
+namespace tapeline {
+namespace {
+
+constexpr std::string_view variant_key = "compare.variant";
+constexpr std::string_view evaluation_key = "compare.evaluation";
+
+[[noreturn]] void unknown_key(const std::string& name, const std::string& place) {
+  const std::string nearest = nearest_config_key(name);
+  const std::string_view environment = "environment ";
+  if (!nearest.empty() && place.starts_with(environment)) {
+    std::string variable = "TAPELINE_";
+    for (const char c : nearest)
+      variable += c == '.' ? "__" : std::string(1, static_cast<char>(std::toupper(c)));
+    fail<ConfigError>("unknown key \"{}\" ({}){}", name, place, did_you_mean(variable));
+  }
+  fail<ConfigError>("unknown key \"{}\" ({}){}", name, place, did_you_mean(nearest));
+}
+
+}  // namespace
+
+void ConfigReader::read(const toml::table& table) {
+  visit_table(table, "", [this](const ConfigKey& key, const toml::node& node, const std::string& place) {
+    set(key, node, place);
+  });
+}
+
+void ConfigReader::read(const Assignment& assignment) {
+  const toml::table table = parse_words(assignment.value);
+  written_ = assignment.value;
+  visit(assignment.key, *table.get("value"), assignment.origin,
+        [this](const ConfigKey& key, const toml::node& node, const std::string& place) {
+          set(key, node, place);
+        });
+}
+
+void ConfigReader::set(const ConfigKey& key, const toml::node& node, const std::string& place) {
+  // Within an inline table the letters of the whole are not those of the value.
+  const std::string written = node.is_string() || written_.starts_with('{') ? describe_node(node) : written_;
+  key.set(into_.config, read_value(key, node, place, strictness_, written));
+  into_.origins[key.name] = place;
+}
+
+void ConfigReader::visit_table(const toml::table& table, const std::string& prefix, const Leaf& leaf) {
+  for (auto&& [key, node] : table) {
+    const std::string name =
+        prefix.empty() ? std::string(key.str()) : fmt::format("{}.{}", prefix, key.str());
+    visit(name, node, place_(key.source().begin.line), leaf);
+  }
+}
+
+void ConfigReader::visit(const std::string& name, const toml::node& node, const std::string& place,
+                         const Leaf& leaf) {
+  if (name == variant_key || name == evaluation_key) {
+    (name == variant_key ? into_.config.compare.variants : into_.config.compare.evaluations) =
+        variants(name, node, place);
+    into_.origins[name] = place;
+  } else if (const ConfigKey* key = find_config_key(name)) {
+    leaf(*key, node, place);
+  } else if (is_config_section(name)) {
+    require<ConfigError>(node.is_table(), "{} ({}) is {}; it is a section: give its keys, [{}]", name, place,
+                         describe_node(node), name);
+    visit_table(*node.as_table(), name, leaf);
+  } else {
+    unknown_key(name, place);
+  }
+}
+
+std::vector<Variant> ConfigReader::variants(const std::string& name, const toml::node& node,
+                                            const std::string& place) {
+  const toml::array* array = node.as_array();
+  require<ConfigError>(array != nullptr, "{} ({}) is {}; it must be a list of tables, [[{}]]", name, place,
+                       describe_node(node), name);
+  std::vector<Variant> read;
+  for (const toml::node& element : *array) {
+    const std::string element_place = place_(element.source().begin.line);
+    require<ConfigError>(element.is_table(), "{} ({}) holds {}; each must be a table with a name", name,
+                         element_place, describe_node(element));
+    read.push_back(variant(name, *element.as_table(), element_place));
+  }
+  return read;
+}
+
+Variant ConfigReader::variant(const std::string& name, const toml::table& table, const std::string& place) {
+  Variant read;
+  const bool evaluation = name == evaluation_key;
+  const auto text = [&](const char* field) {
+    const auto value = table[field].value_exact<std::string>();
+    require<ConfigError>(value && !value->empty(), "{} ({}) has no text \"{}\"", name, place, field);
+    return *value;
+  };
+  read.name = text("name");
+  if (evaluation) read.of = text("of");
+  const Leaf leaf = [&](const ConfigKey& key, const toml::node& node, const std::string& key_place) {
+    require<ConfigError>(!key.name.starts_with("compare."),
+                         "{} \"{}\" ({}) sets {}; a variant changes one model, not the comparison", name,
+                         read.name, key_place, key.name);
+    require<ConfigError>(
+        !evaluation || key.name.starts_with("positional."),
+        "{} \"{}\" ({}) sets {}; a trained model is evaluated with other keys of [positional] "
+        "only",
+        name, read.name, key_place, key.name);
+    read.changes[key.name] = value_text(key, read_value(key, node, key_place));
+  };
+  for (auto&& [key, node] : table) {
+    const std::string key_name(key.str());
+    if (key_name == "name" || (evaluation && key_name == "of")) continue;
+    visit(key_name, node, place_(key.source().begin.line), leaf);
+  }
+  return read;
+}
+
+toml::table parse_toml(std::string_view text, const std::string& label) {
+  try {
+    return toml::parse(text, std::string_view(label));
+  } catch (const toml::parse_error& error) {
+    std::string description(error.description());
+    std::ranges::replace(description, '\n', ' ');
+    fail<ConfigError>("{}:{}:{}: no TOML: {}", label, error.source().begin.line, error.source().begin.column,
+                      description);
+  }
+}
+
+}  // namespace tapeline

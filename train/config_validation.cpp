@@ -1,0 +1,92 @@
+#include "train/config_validation.h"
+
+#include <algorithm>
+#include <set>
+
+#include "core/error.h"
+#include "train/config_derived.h"
+#include "train/config_table.h"
+#include "train/config_text.h"
+
+namespace tapeline {
+namespace {
+
+/// `model.width 100 (--set)`: a key for the text of an error.
+std::string named(const ResolvedConfig& resolved, std::string_view name) {
+  const ConfigKey& key = *find_config_key(name);
+  const auto origin = resolved.origins.find(key.name);
+  return fmt::format("{} {} ({})", name, value_text(key, key.get(resolved.config)),
+                     origin == resolved.origins.end() ? "default" : origin->second);
+}
+
+bool usable_as_folder_name(const std::string& name) {
+  return !name.empty() && name.front() != '.' && name.size() <= 100 && std::ranges::all_of(name, [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
+           c == '_' || c == '.' || c == '+' || c == '=';
+  });
+}
+
+void validate_comparison(const Config& config) {
+  std::set<std::string> names;
+  const auto add = [&](const Variant& variant, std::string_view what) {
+    require<ConfigError>(usable_as_folder_name(variant.name),
+                         "{} \"{}\": a name has letters, digits and - _ . + = only, and no dot in front",
+                         what, variant.name);
+    require<ConfigError>(names.insert(variant.name).second, "{} \"{}\": that name is given twice", what,
+                         variant.name);
+  };
+  const std::vector<Variant> variants = all_variants(config);
+  for (const Variant& variant : variants) {
+    add(variant, "variant");
+    with_variant(config, variant);
+  }
+  for (const Variant& evaluation : config.compare.evaluations) {
+    add(evaluation, "evaluation");
+    const auto of = std::ranges::find(variants, evaluation.of, &Variant::name);
+    require<ConfigError>(of != variants.end(),
+                         "evaluation \"{}\" is of \"{}\"; there is no variant of that name to train",
+                         evaluation.name, evaluation.of);
+    with_variant(with_variant(config, *of), evaluation);
+  }
+}
+
+}  // namespace
+
+void validate_run(const ResolvedConfig& resolved) {
+  const Config& config = resolved.config;
+  const ModelConfig& model = config.model;
+  const TrainConfig& train = config.train;
+  const auto both = [&](std::string_view first, std::string_view second, bool fit, std::string_view rule) {
+    require<ConfigError>(fit, "{} does not fit {}: {}", named(resolved, first), named(resolved, second),
+                         rule);
+  };
+  const auto one = [&](std::string_view key, bool right, std::string_view rule) {
+    require<ConfigError>(right, "{}: {}", named(resolved, key), rule);
+  };
+  both("model.width", "model.heads", model.width % model.heads == 0, "the heads share the width evenly");
+  both("model.key_value_heads", "model.heads", model.heads % model.resolved_key_value_heads() == 0,
+       "the heads share the key and value heads evenly");
+  both("model.feed_forward", "model.width", model.resolved_feed_forward_width() <= 1 << 24,
+       "their product, the inner width, is at most 16777216");
+  one("data.vocabulary", config.data.tokenizer != "bytes" || config.data.vocabulary == 256,
+      "there are 256 bytes");
+  both("data.validation_share", "data.test_share", config.data.validation_share + config.data.test_share < 1,
+       "something must be left to train on");
+  both("train.tokens_per_step", "train.length", train.tokens_per_step % train.length == 0,
+       "a step holds whole windows");
+  both("train.micro_batch", "train.tokens_per_step",
+       train.micro_batch == 0 || windows_per_step(config) % train.micro_batch == 0,
+       "it must divide the windows of a step, tokens_per_step / length");
+  one("optimizer.betas", config.optimizer.betas.size() == 2, "two numbers, [0.9, 0.99]");
+  one("evaluate.lengths", !config.evaluate.lengths.empty(), "at least one length");
+  one("evaluate.protocols", !config.evaluate.protocols.empty(), "at least one protocol");
+  for (const std::string& length : config.evaluate.lengths) length_in_tokens(length, train.length);
+  sliding_limit(config);
+}
+
+void validate(const ResolvedConfig& resolved) {
+  validate_run(resolved);
+  validate_comparison(resolved.config);
+}
+
+}  // namespace tapeline

@@ -1,0 +1,116 @@
+#include <fmt/ranges.h>
+
+#include <iterator>
+
+#include "train/config_loader.h"
+#include "train/config_table.h"
+#include "train/config_text.h"
+
+namespace tapeline {
+namespace {
+
+std::string_view section_of(std::string_view key) { return key.substr(0, key.rfind('.')); }
+
+/// The options of encodings that nobody asked for would only be noise: those of the kind in use are written,
+/// and those that somebody set.
+bool is_written(const ConfigKey& key, const Config& config) {
+  const std::string_view prefix = "positional.";
+  const std::string_view section = section_of(key.name);
+  if (!section.starts_with(prefix) || section == "positional.keys") return true;
+  const std::string kind(section.substr(prefix.size()));
+  return kind == config.positional.kind || config.positional.options.contains(kind);
+}
+
+std::string variant_text(const Variant& variant, std::string_view section) {
+  std::string text = fmt::format("\n[[{}]]\nname = {}\n", section, toml_string(variant.name));
+  if (!variant.of.empty()) text += fmt::format("of = {}\n", toml_string(variant.of));
+  for (const auto& [key, value] : variant.changes) text += fmt::format("{} = {}\n", key, value);
+  return text;
+}
+
+std::string variants_text(const Config& config) {
+  std::string text;
+  for (const Variant& variant : config.compare.variants) text += variant_text(variant, "compare.variant");
+  for (const Variant& variant : config.compare.evaluations)
+    text += variant_text(variant, "compare.evaluation");
+  return text;
+}
+
+/// `origins` may be null: no comments.
+std::string config_text(const Config& config, const std::map<std::string, std::string>* origins) {
+  std::string text;
+  std::string_view section;
+  for (const ConfigKey& key : config_keys()) {
+    if (!is_written(key, config)) continue;
+    if (section_of(key.name) != section) {
+      section = section_of(key.name);
+      text += fmt::format("{}[{}]\n", text.empty() ? "" : "\n", section);
+    }
+    const std::string line =
+        fmt::format("{} = {}", key.name.substr(section.size() + 1), value_text(key, key.get(config)));
+    if (origins == nullptr) {
+      text += line + '\n';
+    } else {
+      const auto origin = origins->find(key.name);
+      text += fmt::format("{:<36} # {}\n", line, origin == origins->end() ? "default" : origin->second);
+    }
+  }
+  return text + variants_text(config);
+}
+
+}  // namespace
+
+std::string resolved_text(const Config& config) { return config_text(config, nullptr); }
+
+std::string annotated_text(const ResolvedConfig& resolved) {
+  return config_text(resolved.config, &resolved.origins);
+}
+
+std::string origin_text(const ResolvedConfig& resolved) {
+  std::string text;
+  for (const ConfigKey& key : config_keys()) {
+    const auto origin = resolved.origins.find(key.name);
+    if (origin == resolved.origins.end() || !is_written(key, resolved.config)) continue;
+    text += fmt::format("{} = {}\n", key.name, toml_string(origin->second));
+  }
+  for (const char* name : {"compare.variant", "compare.evaluation"}) {
+    const auto origin = resolved.origins.find(name);
+    if (origin != resolved.origins.end()) text += fmt::format("{} = {}\n", name, toml_string(origin->second));
+  }
+  return text;
+}
+
+std::vector<ConfigDifference> config_difference(const Config& first, const Config& second) {
+  std::vector<ConfigDifference> differences;
+  for (const ConfigKey& key : config_keys()) {
+    const std::string a = value_text(key, key.get(first)), b = value_text(key, key.get(second));
+    if (a != b) differences.push_back({key.name, a, b});
+  }
+  const auto compare_variants = [&](const char* name, const std::vector<Variant>& a,
+                                    const std::vector<Variant>& b) {
+    const auto names = [](const std::vector<Variant>& variants) {
+      std::vector<std::string> all;
+      for (const Variant& variant : variants) all.push_back(variant.name);
+      return fmt::format("[{}]", fmt::join(all, ", "));
+    };
+    const auto text = [](const std::vector<Variant>& variants) {
+      std::string all;
+      for (const Variant& variant : variants) all += variant_text(variant, "");
+      return all;
+    };
+    if (text(a) != text(b)) differences.push_back({name, names(a), names(b)});
+  };
+  compare_variants("compare.variant", first.compare.variants, second.compare.variants);
+  compare_variants("compare.evaluation", first.compare.evaluations, second.compare.evaluations);
+  return differences;
+}
+
+std::string describe(const std::vector<ConfigDifference>& differences) {
+  std::vector<std::string> parts;
+  for (const ConfigDifference& difference : differences) {
+    parts.push_back(fmt::format("{} {}, now {}", difference.key, difference.first, difference.second));
+  }
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+}  // namespace tapeline

@@ -1,0 +1,66 @@
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "core/error.h"
+#include "train/config_derived.h"
+#include "train/evaluate.h"
+
+namespace tapeline {
+
+Protocol parse_protocol(const std::string& name) {
+  if (name == "nonoverlapping") return Protocol::nonoverlapping;
+  if (name == "sliding") return Protocol::sliding;
+  fail<ConfigError>("evaluate.protocols: \"{}\" is no protocol; they are \"nonoverlapping\" and \"sliding\"",
+                    name);
+}
+
+std::string EvaluationCell::protocol_name() const {
+  if (protocol == Protocol::sliding) return "sliding";
+  return subset ? "nonoverlapping_subset" : "nonoverlapping";
+}
+
+EvaluationPlan evaluation_plan(const Config& config, ScoredSet scored) {
+  bool plain = false, sliding = false;
+  for (const std::string& name : config.evaluate.protocols) {
+    (parse_protocol(name) == Protocol::sliding ? sliding : plain) = true;
+  }
+  const Index trained = config.train.length, limit = sliding_limit(config), stride = sliding_stride(config);
+  const std::vector<Index> lengths = evaluation_lengths(config);
+  EvaluationPlan plan;
+  plan.scored = std::move(scored);
+  if (plain) {
+    for (const Index length : lengths) {
+      plan.cells.push_back({Protocol::nonoverlapping, length, length, false});
+    }
+  }
+  if (!sliding) return plan;
+
+  Index longest = 1;
+  for (const Index length : lengths) {
+    if (length > limit) continue;
+    longest = std::max(longest, length);
+    plan.cells.push_back({Protocol::sliding, length, std::min(stride, length), true});
+    if (length == trained && stride > 1) plan.cells.push_back({Protocol::sliding, length, 1, true});
+    if (plain) plan.cells.push_back({Protocol::nonoverlapping, length, length, true});
+  }
+  plan.subset = config.evaluate.scored == "all"
+                    ? plan.scored
+                    : scored_subset(plan.scored, config.evaluate.sliding_tokens, longest);
+  return plan;
+}
+
+void finish_result(EvaluationResult& result, double total_nll) {
+  require<DataError>(result.scored_tokens > 0, "evaluate: no token was scored at length {}",
+                     result.cell.length);
+  result.nll = total_nll / static_cast<double>(result.scored_tokens);
+  result.bits_per_byte = total_nll / std::numbers::ln2 / static_cast<double>(result.scored_bytes);
+  result.perplexity = std::exp(result.nll);  // infinite past a mean of 709 nats, and printed so
+  if (!std::isfinite(result.nll)) {
+    result.status = "diverged";
+    result.reason = fmt::format("the loss at length {} is {}: a weight or an activation is not finite",
+                                result.cell.length, result.nll);
+  }
+}
+
+}  // namespace tapeline

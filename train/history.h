@@ -1,0 +1,20 @@
+#pragma once
+
+#include <span>
+
+#include "core/index.h"
+
+namespace tapeline {
+
+/// A value at a step.
+struct HistoryEntry {
+  Index step = 0;
+  double value = 0;
+  friend bool operator==(const HistoryEntry&, const HistoryEntry&) = default;
+};
+
+/// The entry with the lowest finite value, the first of equals; nullptr when there is none. NaN is never
+/// best, and does not block later ones.
+const HistoryEntry* best_entry(std::span<const HistoryEntry> entries);
+
+}  // namespace tapeline

@@ -1,0 +1,48 @@
+#include "train/metrics.h"
+
+#include <cmath>
+#include <string>
+
+#include "core/error.h"
+
+namespace tapeline {
+
+namespace {
+
+// The lines of steps up to `step`; a last line cut short by a kill has no meaning and goes.
+std::string lines_up_to(const std::filesystem::path& path, Index step) {
+  std::ifstream file(path, std::ios::binary);
+  std::string kept, line;
+  while (std::getline(file, line)) {
+    const auto object = nlohmann::json::parse(line, nullptr, false);
+    if (!object.is_object() || object.value("step", Index{0}) > step) break;
+    kept += line;
+    kept += '\n';
+  }
+  return kept;
+}
+
+}  // namespace
+
+MetricsFile::MetricsFile(std::filesystem::path path, Index keep_up_to) : path_(std::move(path)) {
+  const std::string kept = keep_up_to > 0 ? lines_up_to(path_, keep_up_to) : std::string();
+  file_.open(path_, std::ios::binary | std::ios::trunc);
+  file_ << kept << std::flush;
+  require<FileError>(file_.good(),
+                     "\"{}\": metrics cannot be written; is the folder writable and the disk full?",
+                     path_.string());
+}
+
+void MetricsFile::write(const nlohmann::ordered_json& line) {
+  file_ << line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n' << std::flush;
+  require<FileError>(file_.good(), "\"{}\": a line of metrics could not be written; is the disk full?",
+                     path_.string());
+}
+
+nlohmann::ordered_json json_number(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  return value;
+}
+
+}  // namespace tapeline

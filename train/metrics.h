@@ -1,0 +1,28 @@
+#pragma once
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "core/index.h"
+
+namespace tapeline {
+
+/// The run's metrics, one JSON object a line, flushed line by line. Every line has a "step".
+class MetricsFile {
+ public:
+  /// Opens for appending, after cutting back what an interrupted run wrote past step `keep_up_to` (0: starts
+  /// empty). Throws FileError.
+  MetricsFile(std::filesystem::path path, Index keep_up_to);
+  /// Throws FileError when the line could not be written. NaN and infinities are written as strings.
+  void write(const nlohmann::ordered_json& line);
+
+ private:
+  std::filesystem::path path_;
+  std::ofstream file_;
+};
+
+/// A number as JSON; what JSON has no number for as "nan", "inf", "-inf".
+nlohmann::ordered_json json_number(double value);
+
+}  // namespace tapeline

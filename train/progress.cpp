@@ -1,0 +1,116 @@
+#include "train/progress.h"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+
+namespace tapeline {
+
+namespace {
+
+constexpr double terminal_interval = 0.1;
+
+bool terminal() {
+  const char* kind = std::getenv("TERM");
+  return isatty(STDERR_FILENO) != 0 && kind != nullptr && std::strcmp(kind, "dumb") != 0;
+}
+
+std::size_t terminal_width() {
+  winsize size{};
+  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 8) return size.ws_col;
+  return 80;
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+ProgressStyle progress_style(bool quiet) {
+  if (quiet) return ProgressStyle::none;
+  return terminal() ? ProgressStyle::terminal : ProgressStyle::plain;
+}
+
+bool colour_wanted() {
+  const char* no_colour = std::getenv("NO_COLOR");
+  return terminal() && (no_colour == nullptr || *no_colour == '\0');
+}
+
+std::string duration_text(double seconds) {
+  if (!(seconds >= 0) || seconds > 1e8) return "?";
+  const auto whole = static_cast<long long>(seconds + 0.5);
+  if (whole < 60) return fmt::format("{}s", whole);
+  if (whole < 3600) return fmt::format("{}m {:02}s", whole / 60, whole % 60);
+  return fmt::format("{}h {:02}m", whole / 3600, whole % 3600 / 60);
+}
+
+std::string short_number(double value) {
+  constexpr const char* units[] = {"", "k", "M", "G", "T"};
+  std::size_t unit = 0;
+  while (std::abs(value) >= 999.5 && unit + 1 < std::size(units)) {
+    value /= 1000;
+    ++unit;
+  }
+  const double size = std::abs(value);
+  return fmt::format("{:.{}f}{}", value, unit == 0 || size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2, units[unit]);
+}
+
+Progress::Progress(ProgressStyle style, double plain_interval_seconds)
+    : style_(style),
+      interval_(style == ProgressStyle::terminal ? terminal_interval : plain_interval_seconds) {}
+
+Progress::~Progress() { clear(); }
+
+bool Progress::due() const {
+  if (style_ == ProgressStyle::none) return false;
+  return !shown_ || seconds_since(last_) >= interval_;
+}
+
+void Progress::show(std::string_view text) {
+  if (!due()) return;
+  shown_ = true;
+  last_ = std::chrono::steady_clock::now();
+  if (style_ == ProgressStyle::plain) {
+    fmt::print(stderr, "{}\n", text);
+    return;
+  }
+  // A line longer than the terminal would wrap, and could not be rewritten.
+  std::size_t shown = std::min(text.size(), terminal_width() - 1);
+  while (shown < text.size() && (static_cast<unsigned char>(text[shown]) & 0xC0) == 0x80) --shown;
+  fmt::print(stderr, "\r\x1b[K{}", text.substr(0, shown));
+  std::fflush(stderr);
+  line_open_ = true;
+}
+
+void Progress::finish(std::string_view text) {
+  clear();
+  if (style_ != ProgressStyle::none && !text.empty()) fmt::print(stderr, "{}\n", text);
+}
+
+void Progress::clear() {
+  if (!line_open_) return;
+  fmt::print(stderr, "\r\x1b[K");
+  std::fflush(stderr);
+  line_open_ = false;
+}
+
+TimeLeft::TimeLeft(double done_at_start)
+    : start_share_(done_at_start), start_(std::chrono::steady_clock::now()) {}
+
+double TimeLeft::elapsed() const { return seconds_since(start_); }
+
+double TimeLeft::seconds(double done) const {
+  const double here = done - start_share_;
+  if (here <= 0) return std::numeric_limits<double>::quiet_NaN();
+  return elapsed() * (1 - done) / here;
+}
+
+}  // namespace tapeline

@@ -1,0 +1,113 @@
+#include "train/run_folder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
+#include "core/error.h"
+#include "core/files.h"
+
+namespace tapeline {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view checkpoint_prefix = "step-";
+constexpr std::string_view checkpoint_ending = ".h5";
+
+std::string checkpoint_name(Index step) {
+  return fmt::format("{}{:08}{}", checkpoint_prefix, step, checkpoint_ending);
+}
+
+bool is_checkpoint_name(const std::string& name) {
+  return name.starts_with(checkpoint_prefix) && name.ends_with(checkpoint_ending);
+}
+
+// The file that a small text file beside it names; nullopt when there is no such text file.
+std::optional<fs::path> follow(const fs::path& link) {
+  if (!fs::is_regular_file(link)) return std::nullopt;
+  std::string name = read_file(link);
+  while (!name.empty() && (name.back() == '\n' || name.back() == '\r')) name.pop_back();
+  require<FileError>(is_checkpoint_name(name) && name.find('/') == std::string::npos,
+                     "\"{}\": it should name a checkpoint beside it, as step-00000100.h5", link.string());
+  return link.parent_path() / name;
+}
+
+// The configuration for people and for --config: values first, then where each came from, as comments.
+std::string config_file_text(const ResolvedConfig& config) {
+  std::string text = resolved_text(config.config);
+  text += "\n# Where each value came from:\n";
+  for (const auto& [key, origin] : config.origins) text += fmt::format("# {}: {}\n", key, origin);
+  return text;
+}
+
+}  // namespace
+
+fs::path RunFolder::checkpoint_file(Index step) const { return checkpoints() / checkpoint_name(step); }
+
+void RunFolder::claim(const ResolvedConfig& config) const {
+  if (holds_run()) {
+    const ResolvedConfig present = parse_resolved(read_file(config_file()), {}, config_file().string());
+    const auto differences = config_difference(present.config, config.config);
+    require<ConfigError>(
+        differences.empty(),
+        "\"{}\" holds a run with another configuration: {}; choose another folder with --out",
+        folder_.string(), describe(differences));
+    return;
+  }
+  std::error_code error;
+  fs::create_directories(folder_, error);
+  require<FileError>(!error, "\"{}\": the run folder cannot be made: {}", folder_.string(), error.message());
+  write_file(config_file(), config_file_text(config));
+}
+
+std::optional<fs::path> RunFolder::named(const char* link) const { return follow(checkpoints() / link); }
+
+fs::path RunFolder::make_checkpoint_file(Index step) const {
+  std::error_code error;
+  fs::create_directories(checkpoints(), error);
+  require<FileError>(!error, "\"{}\": the folder cannot be made: {}", checkpoints().string(),
+                     error.message());
+  return checkpoint_file(step);
+}
+
+void RunFolder::set_named(const char* link, Index step) const {
+  write_file(checkpoints() / link, checkpoint_name(step) + "\n");
+}
+
+void RunFolder::prune(Index keep) const {
+  std::vector<fs::path> steps;
+  for (const fs::directory_entry& entry : fs::directory_iterator(checkpoints())) {
+    if (is_checkpoint_name(entry.path().filename().string())) steps.push_back(entry.path());
+  }
+  std::ranges::sort(steps);
+  const std::optional<fs::path> last = latest(), good = best();
+  const auto kept = static_cast<std::size_t>(std::max<Index>(keep, 1));
+  for (std::size_t i = 0; i + kept < steps.size(); ++i) {
+    if (steps[i] == last || steps[i] == good) continue;
+    std::error_code ignored;  // what cannot be removed costs room, nothing else
+    fs::remove(steps[i], ignored);
+  }
+}
+
+fs::path resolve_checkpoint(const fs::path& given) {
+  std::error_code error;
+  const fs::file_status status = fs::status(given, error);
+  require<FileError>(fs::exists(status), "checkpoint \"{}\": there is no such file or folder",
+                     given.string());
+  if (fs::is_directory(status)) {
+    for (const fs::path& folder : {given / "checkpoints", given}) {
+      if (const auto found = follow(folder / "latest")) return *found;
+    }
+    fail<FileError>(
+        "checkpoint \"{}\": the folder has no \"checkpoints/latest\"; name a run folder or a step-….h5 file",
+        given.string());
+  }
+  if (given.filename() == "latest" || given.filename() == "best") return *follow(given);
+  return given;
+}
+
+}  // namespace tapeline

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "train/config_loader.h"
+
+namespace tapeline {
+
+/// The files of one run: config.toml, metrics.jsonl, checkpoints/step-00000600.h5, checkpoints/latest and
+/// checkpoints/best (small text files that name a checkpoint).
+class RunFolder {
+ public:
+  explicit RunFolder(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+  const std::filesystem::path& path() const { return folder_; }
+  std::filesystem::path config_file() const { return folder_ / "config.toml"; }
+  std::filesystem::path metrics_file() const { return folder_ / "metrics.jsonl"; }
+  std::filesystem::path checkpoints() const { return folder_ / "checkpoints"; }
+  std::filesystem::path checkpoint_file(Index step) const;
+  /// The same, for writing: makes the folder it stands in.
+  std::filesystem::path make_checkpoint_file(Index step) const;
+
+  /// Makes the folder and writes the configuration, when there is none yet. Throws ConfigError with the
+  /// differing keys when the folder holds another one.
+  void claim(const ResolvedConfig& config) const;
+  bool holds_run() const { return std::filesystem::exists(config_file()); }
+
+  /// The checkpoint that `latest` or `best` names; nullopt when there is none.
+  std::optional<std::filesystem::path> latest() const { return named("latest"); }
+  std::optional<std::filesystem::path> best() const { return named("best"); }
+  void set_latest(Index step) const { set_named("latest", step); }
+  void set_best(Index step) const { set_named("best", step); }
+
+  /// Removes all but the last `keep` checkpoints; what `latest` and `best` name stays.
+  void prune(Index keep) const;
+
+ private:
+  std::optional<std::filesystem::path> named(const char* link) const;
+  void set_named(const char* link, Index step) const;
+  std::filesystem::path folder_;
+};
+
+/// The checkpoint meant by a command line: a file; a run folder or its checkpoints folder (their `latest`);
+/// a file `latest` or `best`. Throws FileError that says what was looked for.
+std::filesystem::path resolve_checkpoint(const std::filesystem::path& given);
+
+}  // namespace tapeline

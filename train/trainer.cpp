@@ -1,0 +1,290 @@
+#include "train/trainer.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "core/error.h"
+#include "core/parallel.h"
+#include "train/checkpoint.h"
+#include "train/config_derived.h"
+#include "train/evaluate.h"
+#include "train/flops.h"
+#include "train/history.h"
+#include "train/log.h"
+#include "train/metrics.h"
+#include "train/run_folder.h"
+#include "train/schedule.h"
+#include "train/signals.h"
+#include "train/train_step.h"
+#include "train/training_line.h"
+
+namespace tapeline {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// One run, from its first or from a stored step to the last.
+class Run {
+ public:
+  Run(const ResolvedConfig& config, const TrainingText& text, const TrainOptions& options)
+      : resolved_(config),
+        config_(config.config),
+        text_(text),
+        options_(options),
+        folder_(options.folder),
+        shape_(step_shape(config_.train)),
+        schedule_(config_.schedule, config_.optimizer.lr, config_.train.steps),
+        model_(model_plan(config_)),
+        optimizer_(make_optimizer(config_.optimizer, model_.parameters())),
+        sampler_(text.store, text.splits.train, shape_.length, config_.train.seed),
+        step_(model_, shape_, config_.model.dropout, config_.train.seed),
+        line_(options.progress, prefix(), config_.train.steps, shape_.tokens()) {
+    record_.corpus_source = text.store.source();
+    record_.corpus_digest = text.store.digest();
+    record_.tokenizer_kind = text.tokenizer.kind();
+    record_.tokenizer_digest = text.tokenizer.digest();
+    record_.losses.reserve(static_cast<std::size_t>(config_.train.steps));
+    inputs_.resize(static_cast<std::size_t>(shape_.tokens()));
+    targets_.resize(inputs_.size());
+  }
+
+  TrainOutcome run() {
+    start();
+    const TimeLeft time_left(share_done());
+    const Index steps_before = record_.step;
+    try {
+      after_step();  // what a stored step still lacks: its validation
+      while (record_.step < config_.train.steps) {
+        one_step(time_left);
+        after_step();
+      }
+    } catch (const Stopped&) {
+      line_.clear();
+      if (!saved_at_ || *saved_at_ != record_.step) save();
+      spdlog::warn("{}stopped by a signal after step {} of {}; saved as \"{}\"", prefix(), record_.step,
+                   config_.train.steps, folder_.checkpoint_file(record_.step).string());
+      throw;
+    }
+    TrainOutcome outcome = describe_outcome();
+    outcome.seconds = time_left.elapsed();
+    outcome.tokens_per_second = static_cast<double>((record_.step - steps_before) * shape_.tokens()) /
+                                std::max(outcome.seconds, 1e-9);
+    line_.finish();
+    return outcome;
+  }
+
+ private:
+  void start() {
+    if (folder_.holds_run() && !options_.resume) {
+      folder_.claim(resolved_);  // another configuration is the better thing to hear of first
+      fail<ConfigError>(
+          "\"{}\" holds a run already; give --resume to go on with it, or another folder with --out",
+          folder_.path().string());
+    }
+    folder_.claim(resolved_);
+    if (const auto latest = folder_.latest()) {
+      restore(Checkpoint(*latest));
+    } else if (options_.from) {
+      Checkpoint(*options_.from).load_weights(model_.parameters());
+    }
+    metrics_.emplace(folder_.metrics_file(), record_.step);
+    if (!text_.splits.validation.empty()) {
+      const Index longest = std::ranges::max(evaluation_lengths(config_));
+      validation_.scored = config_.evaluate.scored == "all" ? scored_all(text_.splits.validation)
+                                                            : scored_set(text_.splits.validation, longest);
+      validation_.cells = {{Protocol::nonoverlapping, shape_.length, shape_.length, false}};
+    }
+    if (record_.step >= config_.train.steps) return;
+    flops_ = token_flops(config_.model, model_.plan().vocabulary, shape_.length);
+    const double gemm = options_.gemm_gflops > 0
+                            ? options_.gemm_gflops
+                            : measured_gemm_gflops(config_.model, shape_.micro_batch * shape_.length);
+    line_.start(record_.step, flops_.training(), gemm);
+    say("{}{} positions, {} parameters, {} steps of {} tokens ({} windows of {}, {} at once), {} thread{}",
+        prefix(), config_.positional.kind, short_number(static_cast<double>(model_.parameters().size())),
+        config_.train.steps, shape_.tokens(), shape_.windows, shape_.length, shape_.micro_batch,
+        thread_count(), thread_count() == 1 ? "" : "s");
+    if (record_.step > 0) say("{}going on after step {}", prefix(), record_.step);
+  }
+
+  void restore(const Checkpoint& checkpoint) {
+    const std::string name = checkpoint.path().string();
+    const auto differences = config_difference(checkpoint.config().config, config_);
+    require<ConfigError>(differences.empty(), "\"{}\" was trained with another configuration: {}", name,
+                         describe(differences));
+    const TrainingRecord& stored = checkpoint.record();
+    require<DataError>(
+        stored.corpus_digest == record_.corpus_digest,
+        "\"{}\" was trained on another text than \"{}\" is now (digest {}, now {}); a run cannot go "
+        "on with it",
+        name, record_.corpus_source, stored.corpus_digest.substr(0, 12), record_.corpus_digest.substr(0, 12));
+    require<DataError>(stored.tokenizer_digest == record_.tokenizer_digest,
+                       "\"{}\" was trained with other tokens (\"{}\") than the text has (\"{}\")", name,
+                       stored.tokenizer_kind, record_.tokenizer_kind);
+    checkpoint.load_weights(model_.parameters());
+    checkpoint.load_optimizer(*optimizer_, model_.parameters());
+    sampler_.seek(stored.cursor);
+    record_ = stored;
+    record_.losses.reserve(static_cast<std::size_t>(config_.train.steps));
+    saved_at_ = record_.step;
+    // A kill may have come between a checkpoint and the file that names the best one.
+    const HistoryEntry* best = best_entry(record_.validation_losses);
+    if (best != nullptr && std::filesystem::exists(folder_.checkpoint_file(best->step)))
+      folder_.set_best(best->step);
+  }
+
+  // Everything but the record is free to change until the update has been made: a signal in between leaves
+  // the record, and so the checkpoint, at the step before.
+  void one_step(const TimeLeft& time_left) {
+    const auto begin = Clock::now();
+    const Index number = record_.step + 1;
+    sampler_.next(shape_.windows, inputs_, targets_);
+    const LossSum loss = step_.run(number, inputs_, targets_, stop_if_signalled);
+    const double rate = schedule_.rate(number);
+    UpdateReport report;
+    if (std::isfinite(loss.total)) {
+      report = optimizer_->update({rate, static_cast<double>(loss.tokens), config_.optimizer.clip});
+    } else {
+      report = optimizer_->refuse();
+    }
+    if (!report.applied) not_applied(number, loss, report);
+    record_.step = number;
+    record_.cursor = sampler_.cursor();
+    record_.losses.push_back({number, loss.mean()});
+
+    const double seconds = seconds_since(begin);
+    const double speed = static_cast<double>(loss.tokens) / seconds;
+    const double gflops = flops_.training() * speed / 1e9;
+    metrics_->write({{"step", number},
+                     {"tokens", number * shape_.tokens()},
+                     {"loss", json_number(loss.mean())},
+                     {"lr", rate},
+                     {"grad_norm", json_number(report.gradient_norm)},
+                     {"applied", report.applied},
+                     {"tokens_per_second", speed},
+                     {"gflops", gflops}});
+    const double left = time_left.seconds(share_done());
+    line_.after_step(number, loss.mean(), left);
+    if (options_.after_step) options_.after_step(share_done(), left);
+  }
+
+  void not_applied(Index number, const LossSum& loss, const UpdateReport& report) {
+    const std::string what = fmt::format("step {}: the loss is {} and the gradient norm {}, first in \"{}\"",
+                                         number, loss.mean(), report.gradient_norm, report.first_bad);
+    require<NumericError>(config_.train.on_nonfinite == "skip",
+                          "{}; nothing was changed; lower optimizer.lr, or set train.on_nonfinite=\"skip\"",
+                          what);
+    line_.clear();
+    spdlog::warn("{}{}; the update is skipped", prefix(), what);
+    ++record_.skipped;
+  }
+
+  void after_step() {
+    const Index step = record_.step, last = config_.train.steps;
+    const auto due = [step](Index every) { return every > 0 && step > 0 && step % every == 0; };
+    bool new_best = false, evaluated = false;
+    if (!validation_.cells.empty() && (step == last || due(config_.train.evaluate_every)) &&
+        !validated(step)) {
+      new_best = validate();
+      evaluated = true;
+    }
+    const bool wanted = step == last || due(config_.train.checkpoint_every) || new_best;
+    if (wanted && (evaluated || !saved_at_ || *saved_at_ != step)) save();
+    if (new_best) folder_.set_best(step);
+    if (wanted) folder_.prune(config_.train.keep);
+  }
+
+  bool validated(Index step) const {
+    return !record_.validation_losses.empty() && record_.validation_losses.back().step == step;
+  }
+
+  // Returns whether it is the best so far.
+  bool validate() {
+    const EvaluationResult result =
+        evaluate_cell(model_, text_.store, text_.tokenizer, validation_, validation_.cells.front());
+    const HistoryEntry* best = best_entry(record_.validation_losses);
+    const bool better = std::isfinite(result.nll) && (best == nullptr || result.nll < best->value);
+    record_.validation_losses.push_back({record_.step, result.nll});
+    metrics_->write({{"step", record_.step},
+                     {"validation_loss", json_number(result.nll)},
+                     {"validation_bits_per_byte", json_number(result.bits_per_byte)},
+                     {"validation_tokens", result.scored_tokens}});
+    line_.clear();
+    say("{}step {}: validation loss {:.4f} nats a token ({:.4f} bits a byte, {} tokens)", prefix(),
+        record_.step, result.nll, result.bits_per_byte, result.scored_tokens);
+    return better;
+  }
+
+  void save() {
+    save_checkpoint(folder_.make_checkpoint_file(record_.step),
+                    {model_, optimizer_.get(), resolved_, record_});
+    folder_.set_latest(record_.step);
+    saved_at_ = record_.step;
+  }
+
+  TrainOutcome describe_outcome() const {
+    TrainOutcome outcome;
+    outcome.steps = record_.step;
+    outcome.skipped = record_.skipped;
+    constexpr std::size_t averaged = 20;
+    const std::size_t count = std::min(averaged, record_.losses.size());
+    double sum = 0;
+    for (std::size_t i = record_.losses.size() - count; i < record_.losses.size(); ++i)
+      sum += record_.losses[i].value;
+    if (count > 0) outcome.loss = sum / static_cast<double>(count);
+    if (validated(record_.step)) outcome.validation_loss = record_.validation_losses.back().value;
+    if (const HistoryEntry* best = best_entry(record_.validation_losses))
+      outcome.best_validation_loss = best->value;
+    outcome.checkpoint = folder_.checkpoint_file(record_.step);
+    return outcome;
+  }
+
+  // Whoever shows progress of its own, as a comparison does, hears this only when verbose.
+  template <class... Arguments>
+  void say(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    const bool shown = options_.progress != ProgressStyle::none;
+    spdlog::log(shown ? spdlog::level::info : spdlog::level::debug, format,
+                std::forward<Arguments>(arguments)...);
+  }
+
+  double share_done() const {
+    return static_cast<double>(record_.step) / static_cast<double>(std::max<Index>(1, config_.train.steps));
+  }
+  std::string prefix() const { return options_.label.empty() ? std::string() : options_.label + "  "; }
+
+  const ResolvedConfig& resolved_;
+  const Config& config_;
+  const TrainingText& text_;
+  const TrainOptions& options_;
+  RunFolder folder_;
+  StepShape shape_;
+  Schedule schedule_;
+  Transformer model_;
+  std::unique_ptr<Optimizer> optimizer_;
+  WindowSampler sampler_;
+  TrainStep step_;
+  TrainingLine line_;
+  std::optional<MetricsFile> metrics_;
+  EvaluationPlan validation_;
+  TrainingRecord record_;
+  std::optional<Index> saved_at_;
+  TokenFlops flops_;
+  std::vector<Token> inputs_, targets_;
+};
+
+}  // namespace
+
+TrainOutcome train_model(const ResolvedConfig& config, const TrainingText& text,
+                         const TrainOptions& options) {
+  if (config.config.train.threads > 0) set_thread_count(config.config.train.threads);
+  const SignalGuard guard;
+  return Run(config, text, options).run();
+}
+
+}  // namespace tapeline

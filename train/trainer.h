@@ -1,0 +1,54 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "data/splits.h"
+#include "data/token_store.h"
+#include "data/tokenizer.h"
+#include "layers/transformer.h"
+#include "train/config_loader.h"
+#include "train/progress.h"
+
+namespace tapeline {
+
+/// The text that a run trains on and validates with.
+struct TrainingText {
+  const TokenStore& store;
+  const Tokenizer& tokenizer;
+  Splits splits;
+};
+
+struct TrainOptions {
+  std::filesystem::path folder;  ///< the run folder
+  /// Go on from the folder's latest checkpoint. Without it a folder that holds a run is refused.
+  bool resume = false;
+  std::optional<std::filesystem::path> from;  ///< start from the weights of this checkpoint
+  std::string label;                          ///< shown before the step ("rope, seed 0")
+  ProgressStyle progress = ProgressStyle::none;
+  double gemm_gflops = 0;  ///< the machine's measured speed, for the share shown; 0: measured now
+  /// Called after every step with the share of the steps done and the seconds left (NaN: not known yet).
+  std::function<void(double done, double seconds_left)> after_step;
+};
+
+struct TrainOutcome {
+  Index steps = 0;
+  Index skipped = 0;
+  double loss = std::numeric_limits<double>::quiet_NaN();  ///< mean of the last steps, nats a token
+  double validation_loss = std::numeric_limits<double>::quiet_NaN();  ///< after the last step
+  double best_validation_loss = std::numeric_limits<double>::quiet_NaN();
+  std::filesystem::path checkpoint;  ///< the last one
+  double seconds = 0;                ///< of this process
+  double tokens_per_second = 0;
+};
+
+/// Trains one model as the configuration says, in `options.folder`: metrics.jsonl, checkpoints, validation. A
+/// run that is complete already is only reported. A signal: saves, then throws Stopped. Throws NumericError
+/// for a loss or gradient that is not finite (train.on_nonfinite = "stop"), FileError, ConfigError.
+TrainOutcome train_model(const ResolvedConfig& config, const TrainingText& text, const TrainOptions& options);
+
+}  // namespace tapeline
