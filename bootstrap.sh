@@ -88,7 +88,7 @@ case "$1" in
     build "the program" tapeline
     say "training learned, sinusoidal, rope and alibi at 64 bytes, evaluating up to 1,024; stop with Ctrl-C and"
     say "run the same command to go on"
-    exec build/release/experiments/tapeline compare --preset toy --text kjv \
+    exec build/release/tapeline compare --preset toy --text kjv --out runs/demo \
       --encodings learned,sinusoidal,rope,alibi --seeds 1
     ;;
   test)

@@ -1,7 +1,7 @@
 #include "core/files.h"
 
 #include <fcntl.h>
-#include <signal.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,7 +9,6 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <system_error>
 #include <utility>
@@ -39,8 +38,6 @@ class Descriptor {
   Descriptor& operator=(const Descriptor&) = delete;
 
   int number() const { return number_; }
-  /// Closes and says whether that worked: some file systems report a full disk only here.
-  bool close() { return ::close(std::exchange(number_, -1)) == 0; }
 
  private:
   int number_;
@@ -98,16 +95,42 @@ bool holds(int descriptor, std::initializer_list<std::string_view> parts) {
   return read_some(descriptor, buffer.data(), 1) == 0;
 }
 
-/// Removes temporary files of this name whose process is gone: what a killed program left behind.
-void remove_leftovers(const fs::path& folder, const std::string& stem) {
+/// ".<name>.tapeline-<process>-<number>": what a file is called until it is whole.
+constexpr std::string_view temporary_infix = ".tapeline-";
+
+/// Removes the temporary files that a killed program left in the folder: those that nobody holds locked. A
+/// process number would not tell, it may be in use again, by this very process too.
+void remove_leftovers(const fs::path& folder) {
   std::error_code ignored;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
     const std::string name = entry.path().filename().string();
-    if (!name.starts_with(stem)) continue;
-    const long process = std::strtol(name.c_str() + stem.size(), nullptr, 10);
-    if (process > 0 && ::kill(static_cast<pid_t>(process), 0) != 0 && errno == ESRCH) {
-      ::unlink(entry.path().c_str());
+    const std::size_t infix = name.rfind(temporary_infix);
+    if (!name.starts_with('.') || infix == std::string::npos ||
+        name.find_first_not_of("0123456789-", infix + temporary_infix.size()) != std::string::npos) {
+      continue;
     }
+    const Descriptor file(::open(entry.path().c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
+    if (file.number() >= 0 && ::flock(file.number(), LOCK_EX | LOCK_NB) == 0) ::unlink(entry.path().c_str());
+  }
+}
+
+/// A new temporary file beside `path`, locked for as long as it is open. Returns its descriptor and name.
+std::pair<int, fs::path> create_temporary(const fs::path& folder, const fs::path& path) {
+  static std::atomic<unsigned> count{0};
+  for (;;) {
+    const fs::path name =
+        folder / fmt::format(".{}{}{}-{}", path.filename().string(), temporary_infix, ::getpid(), count++);
+    const int file = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file < 0 && errno == EEXIST) continue;
+    if (file < 0) fail_with("cannot write", path, errno);
+    // Another process may have swept it away between the two calls: then it has no name any more. A file
+    // system without locks sweeps nothing.
+    struct stat status {};
+    if (::flock(file, LOCK_EX | LOCK_NB) == 0 && ::fstat(file, &status) == 0 && status.st_nlink == 0) {
+      ::close(file);
+      continue;
+    }
+    return {file, name};
   }
 }
 
@@ -140,12 +163,9 @@ std::string read_file(const fs::path& path) {
 
 void write_file(const fs::path& path, std::initializer_list<std::string_view> parts) {
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
-  const std::string stem = fmt::format(".{}.tmp-", path.filename().string());
-  remove_leftovers(folder, stem);
-  static std::atomic<unsigned> number{0};
-  const fs::path name = folder / fmt::format("{}{}-{}", stem, ::getpid(), number++);
-  Descriptor file(::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-  if (file.number() < 0) fail_with("cannot write", path, errno);
+  remove_leftovers(folder);
+  const auto [descriptor, name] = create_temporary(folder, path);
+  const Descriptor file(descriptor);
   Temporary temporary(name);
   struct stat old {};
   if (::stat(path.c_str(), &old) == 0 && ::fchmod(file.number(), old.st_mode & 07777) != 0) {
@@ -155,8 +175,8 @@ void write_file(const fs::path& path, std::initializer_list<std::string_view> pa
   for (const std::string_view part : parts) {
     if (!write_all(file.number(), part)) fail_with("cannot write", path, errno);
   }
+  // What a disk has to say against the file it says here; the file stays open, and with it the lock.
   if (::fsync(file.number()) != 0) fail_with("cannot write", path, errno);
-  if (!file.close()) fail_with("cannot write", path, errno);
 
   {
     const Descriptor written(::open(temporary.path().c_str(), O_RDONLY | O_CLOEXEC));

@@ -81,7 +81,7 @@ std::string path_of(const CLI::App& command) {
     for (const std::string& name : option->get_lnames()) flags.push_back("--" + name);
   }
   const std::string nearest = word.starts_with("--") ? nearest_name(word, flags) : std::string();
-  fail<ConfigError>("{} has no flag \"{}\"{}", path, word,
+  fail<ConfigError>("there is no flag \"{}\" of {}{}", word, path,
                     nearest.empty() ? fmt::format("; see {} --help", path) : did_you_mean(nearest));
 }
 

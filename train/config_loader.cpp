@@ -32,9 +32,10 @@ std::string file_text(const std::filesystem::path& path) {
                        path.string());
   require<ConfigError>(!error, "config \"{}\": {}", path.string(), error.message());
   // TOML readers take a folder for an empty table.
+  const bool folder = status.type() == fs::file_type::directory;
   require<ConfigError>(status.type() == fs::file_type::regular,
-                       "config \"{}\" is {}; it must be a regular file", path.string(),
-                       status.type() == fs::file_type::directory ? "a folder" : "no regular file");
+                       "config \"{}\" must be a regular file; it is {}", path.string(),
+                       folder ? "a folder" : "a pipe, device or the like");
   std::ifstream file(path, std::ios::binary);
   require<ConfigError>(file.is_open(), "config \"{}\": it cannot be opened for reading", path.string());
   std::string text{std::istreambuf_iterator<char>(file), {}};

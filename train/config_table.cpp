@@ -229,9 +229,10 @@ std::string nearest_config_key(std::string_view name) {
   std::size_t best = std::max<std::size_t>(2, name.size() / 3) + 1;
   std::string nearest;
   for (const ConfigKey& key : config_keys()) {
+    std::size_t distance = edit_distance(name, key.name);
     // The right key of a wrong section counts as one mistake.
-    const std::size_t distance =
-        std::min(edit_distance(name, key.name), edit_distance(last_part(name), last_part(key.name)) + 1);
+    const std::size_t of_last = edit_distance(last_part(name), last_part(key.name));
+    if (of_last <= last_part(name).size() / 3) distance = std::min(distance, of_last + 1);
     if (distance < best) {
       best = distance;
       nearest = key.name;

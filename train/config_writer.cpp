@@ -52,7 +52,7 @@ std::string config_text(const Config& config, const std::map<std::string, std::s
       text += line + '\n';
     } else {
       const auto origin = origins->find(key.name);
-      text += fmt::format("{:<36} # {}\n", line, origin == origins->end() ? "default" : origin->second);
+      text += fmt::format("{:<44} # {}\n", line, origin == origins->end() ? "default" : origin->second);
     }
   }
   return text + variants_text(config);

@@ -37,8 +37,12 @@ struct EvaluationPlan {
 
 /// The cells that the configuration asks for, on `scored`: every length non-overlapping; where sliding is
 /// asked for, also, on the subset: up to sliding_up_to with S = stride (0: L/2), S = 1 at L, and
-/// non-overlapping once more. A sliding stride longer than the length is cut to the length.
-EvaluationPlan evaluation_plan(const Config& config, ScoredSet scored);
+/// non-overlapping once more. A sliding stride longer than the length is cut to the length. The subset stands
+/// in pieces of `longest_sliding` targets; 0: of the longest sliding length of this configuration.
+/// Configurations that are to be compared must be given the same.
+EvaluationPlan evaluation_plan(const Config& config, ScoredSet scored, Index longest_sliding = 0);
+/// The longest length that the configuration evaluates with sliding windows; 0 without any.
+Index longest_sliding_length(const Config& config);
 
 /// Mean loss at positions first .. last (counted from 1) of the windows.
 struct PositionBin {

@@ -20,7 +20,15 @@ std::string EvaluationCell::protocol_name() const {
   return subset ? "nonoverlapping_subset" : "nonoverlapping";
 }
 
-EvaluationPlan evaluation_plan(const Config& config, ScoredSet scored) {
+Index longest_sliding_length(const Config& config) {
+  Index longest = 0;
+  for (const Index length : evaluation_lengths(config)) {
+    if (length <= sliding_limit(config)) longest = std::max(longest, length);
+  }
+  return longest;
+}
+
+EvaluationPlan evaluation_plan(const Config& config, ScoredSet scored, Index longest_sliding) {
   bool plain = false, sliding = false;
   for (const std::string& name : config.evaluate.protocols) {
     (parse_protocol(name) == Protocol::sliding ? sliding : plain) = true;
@@ -36,17 +44,16 @@ EvaluationPlan evaluation_plan(const Config& config, ScoredSet scored) {
   }
   if (!sliding) return plan;
 
-  Index longest = 1;
   for (const Index length : lengths) {
     if (length > limit) continue;
-    longest = std::max(longest, length);
     plan.cells.push_back({Protocol::sliding, length, std::min(stride, length), true});
     if (length == trained && stride > 1) plan.cells.push_back({Protocol::sliding, length, 1, true});
     if (plain) plan.cells.push_back({Protocol::nonoverlapping, length, length, true});
   }
+  if (longest_sliding == 0) longest_sliding = std::max<Index>(1, longest_sliding_length(config));
   plan.subset = config.evaluate.scored == "all"
                     ? plan.scored
-                    : scored_subset(plan.scored, config.evaluate.sliding_tokens, longest);
+                    : scored_subset(plan.scored, config.evaluate.sliding_tokens, longest_sliding);
   return plan;
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/error.h"
+#include "core/files.h"
 
 namespace tapeline {
 
@@ -25,9 +26,9 @@ std::string lines_up_to(const std::filesystem::path& path, Index step) {
 }  // namespace
 
 MetricsFile::MetricsFile(std::filesystem::path path, Index keep_up_to) : path_(std::move(path)) {
-  const std::string kept = keep_up_to > 0 ? lines_up_to(path_, keep_up_to) : std::string();
-  file_.open(path_, std::ios::binary | std::ios::trunc);
-  file_ << kept << std::flush;
+  // Replaced whole: a kill at this moment loses no line.
+  write_file(path_, keep_up_to > 0 ? lines_up_to(path_, keep_up_to) : std::string());
+  file_.open(path_, std::ios::binary | std::ios::app);
   require<FileError>(file_.good(),
                      "\"{}\": metrics cannot be written; is the folder writable and the disk full?",
                      path_.string());

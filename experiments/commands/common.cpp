@@ -9,7 +9,7 @@
 namespace tapeline {
 
 void OutputOptions::add_to(CLI::App& command, bool results) {
-  if (results) command.add_flag("--json", json, "print results as JSON");
+  if (results) command.add_flag("--json", json, "print results as JSON")->disable_flag_override();
   CLI::Option* less = command.add_flag("-q,--quiet", quiet, "no progress, warnings and errors only");
   command.add_flag("-v,--verbose", verbose, "say more about what is done")->excludes(less);
 }
@@ -19,7 +19,7 @@ void OutputOptions::set_up() const {
 }
 
 void ConfigOptions::add_to(CLI::App& command) {
-  command.add_option("CONFIG", file_, "a TOML file with keys that differ from the preset");
+  command.add_option("CONFIG", file_, "a TOML file with keys that differ from the preset")->type_name("");
   std::string names;
   for (const Preset& preset : presets()) {
     names += fmt::format("{}{} ({})", names.empty() ? "" : "; ", preset.name, preset.aim);
@@ -30,14 +30,15 @@ void ConfigOptions::add_to(CLI::App& command) {
       ->type_name("NAME");
   command.add_option("--set", sets_, "any config key, as often as wanted: --set model.width=256")
       ->type_name("KEY=VALUE")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+      ->allow_extra_args(false);  // else it would take the words behind it too
   add_key(command, "--text", "data.source", "PATH",
           "the text: a named corpus (kjv), a file, a folder, - for standard input");
   add_key(command, "--seed", "train.seed", "N", "seed of weights, order and dropout");
   add_key(command, "--threads", "train.threads", "N", "threads to use; 0: all cores");
-  command.add_flag("--dry-run", dry_run_,
-                   "print the resolved config, parameters, work, memory and time, and stop");
+  command
+      .add_flag("--dry-run", dry_run_,
+                "print the resolved config, parameters, work, memory and time, and stop")
+      ->disable_flag_override();
 }
 
 void ConfigOptions::add_key(CLI::App& command, const std::string& flag, const std::string& key,

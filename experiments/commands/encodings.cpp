@@ -108,7 +108,7 @@ void add_encodings_command(CLI::App& app, Invocation& invocation) {
   CLI::App& command =
       add_command(app, invocation, "encodings", "the positional encodings built in, one by one",
                   "tapeline encodings alibi", [options] { return encodings(*options); });
-  command.add_option("NAME", options->name, "only this one, in full");
+  command.add_option("NAME", options->name, "only this one, in full")->type_name("");
   options->output.add_to(command);
 }
 

@@ -83,14 +83,14 @@ void train(CellRecord& record, const Cell& cell, const CellSurroundings& surroun
 
 }  // namespace
 
-std::vector<EvaluationWork> evaluation_work(const Cell& cell, const ScoredSet& scored) {
+std::vector<EvaluationWork> evaluation_work(const Cell& cell, const ComparedTargets& targets) {
   std::vector<EvaluationWork> all;
   for (const CellEvaluation& evaluation : cell.evaluations) {
-    const EvaluationPlan plan = evaluation_plan(evaluation.config, scored);
+    const EvaluationPlan plan = evaluation_plan(evaluation.config, targets.scored, targets.longest_sliding);
     for (const EvaluationCell& at : plan.cells) {
-      const Index targets = (at.subset ? plan.subset : plan.scored).tokens();
+      const Index count = (at.subset ? plan.subset : plan.scored).tokens();
       const Index rows = at.protocol == Protocol::sliding ? at.length : at.stride;
-      all.push_back({&evaluation, at, targets * rows / std::max<Index>(1, at.stride)});
+      all.push_back({&evaluation, at, count * rows / std::max<Index>(1, at.stride)});
     }
   }
   return all;
@@ -113,7 +113,7 @@ CellRecord run_cell(const Cell& cell, const CellSurroundings& surroundings,
     write_record(folder, record);
   }
 
-  const std::vector<EvaluationWork> work = evaluation_work(cell, surroundings.scored);
+  const std::vector<EvaluationWork> work = evaluation_work(cell, surroundings.targets);
   std::unique_ptr<Transformer> trained, model;
   const CellEvaluation* under = nullptr;
   for (std::size_t i = 0; i < work.size(); ++i) {
@@ -135,7 +135,8 @@ CellRecord run_cell(const Cell& cell, const CellSurroundings& surroundings,
     options.progress = [&, i](double share) {
       if (progress) progress({false, 0, share, i, doing});
     };
-    const EvaluationPlan plan = evaluation_plan(evaluation->config, surroundings.scored);
+    const EvaluationPlan plan = evaluation_plan(evaluation->config, surroundings.targets.scored,
+                                                surroundings.targets.longest_sliding);
     record.results.push_back(
         {evaluation->name,
          evaluate_cell(evaluation->name == trained_evaluation ? *trained : *model, surroundings.text.store,

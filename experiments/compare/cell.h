@@ -10,10 +10,16 @@
 
 namespace tapeline {
 
+/// The targets that every cell is scored on, at every length.
+struct ComparedTargets {
+  ScoredSet scored;
+  Index longest_sliding = 0;  ///< of any cell: makes the sliding subset the same for all
+};
+
 /// What every cell of a comparison shares.
 struct CellSurroundings {
   TrainingText text;
-  ScoredSet scored;  ///< the same targets for every cell and every length
+  ComparedTargets targets;
   double gemm_gflops = 0;
 };
 
@@ -34,7 +40,7 @@ struct EvaluationWork {
 };
 
 /// All evaluations of a cell, in the order of results.csv.
-std::vector<EvaluationWork> evaluation_work(const Cell& cell, const ScoredSet& scored);
+std::vector<EvaluationWork> evaluation_work(const Cell& cell, const ComparedTargets& targets);
 
 /// Trains and evaluates one cell in its folder, as far as that has not been done. A loss that stops being a
 /// number makes the cell "diverged", with every evaluation so marked; it is no error. A signal: saves, then

@@ -37,15 +37,15 @@ class FolderLock {
   int descriptor_;
 };
 
-/// The targets that every cell is scored on: one set for all lengths of all cells.
-struct SharedTargets {
+/// One split and one set of targets for all lengths of all cells.
+struct SharedText {
   Splits splits;
-  ScoredSet scored;
+  ComparedTargets targets;
 };
 
-SharedTargets shared_targets(const ResolvedConfig& config, const std::vector<Cell>& cells, Index tokens) {
+SharedText shared_text(const ResolvedConfig& config, const std::vector<Cell>& cells, Index tokens) {
   Config all = config.config;
-  Index longest = 0;
+  Index longest = 0, longest_sliding = 0;
   for (const Cell& cell : cells) {
     for (const CellEvaluation& evaluation : cell.evaluations) {
       for (const ConfigDifference& difference : config_difference(config.config, evaluation.config)) {
@@ -54,19 +54,31 @@ SharedTargets shared_targets(const ResolvedConfig& config, const std::vector<Cel
                              cell.variant, difference.key);
       }
       for (const Index length : evaluation_lengths(evaluation.config)) longest = std::max(longest, length);
+      longest_sliding = std::max(longest_sliding, longest_sliding_length(evaluation.config));
     }
   }
   // The blocks must be long enough for the longest length of any variant.
   all.evaluate.lengths.push_back(fmt::format("{}", longest));
-  SharedTargets shared;
+  SharedText shared;
   shared.splits = configured_splits(all, tokens);
   require<DataError>(
       !shared.splits.validation.empty(),
       "compare: data.validation_share is {}: there is nothing to evaluate on; give a share above 0",
       config.config.data.validation_share);
-  shared.scored = config.config.evaluate.scored == "all" ? scored_all(shared.splits.validation)
-                                                         : scored_set(shared.splits.validation, longest);
+  shared.targets = {config.config.evaluate.scored == "all" ? scored_all(shared.splits.validation)
+                                                           : scored_set(shared.splits.validation, longest),
+                    longest_sliding};
   return shared;
+}
+
+/// A checkpoint must know the split it was trained with, also when that was chosen for the lengths of all
+/// variants: evaluated alone it would choose another one, and validate on text it has seen.
+void fix_split(std::vector<Cell>& cells, Index block) {
+  for (Cell& cell : cells) {
+    if (cell.config.config.data.block == 0) cell.config.origins["data.block"] = "compare, for all variants";
+    cell.config.config.data.block = block;
+    for (CellEvaluation& evaluation : cell.evaluations) evaluation.config.data.block = block;
+  }
 }
 
 std::string progress_text(const std::vector<Cell>& cells, std::size_t number, const CellProgress& at,
@@ -94,46 +106,71 @@ std::string finished_text(const std::vector<Cell>& cells, std::size_t number, co
   return text + "bits per byte at " + bits;
 }
 
+std::filesystem::path cell_folder(const std::filesystem::path& folder, const Cell& cell) {
+  return folder / "cells" / cell.folder_name();
+}
+
+/// The cells that are complete, in the order of the plan.
+std::vector<FinishedCell> finished_cells(const std::vector<Cell>& cells,
+                                         const std::vector<CellRecord>& records) {
+  std::vector<FinishedCell> finished;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const Config& resolved = cells[i].config.config;
+    if (!records[i].complete) continue;
+    finished.push_back(
+        {cells[i].variant, resolved.positional.kind, cells[i].seed, resolved.train.length, records[i]});
+  }
+  return finished;
+}
+
+void write_tables(const std::filesystem::path& folder, const std::vector<FinishedCell>& cells) {
+  const std::vector<ResultRow> rows = result_rows(cells);
+  write_file(folder / "results.csv", results_csv(rows));
+  write_file(folder / "positions.csv", positions_csv(rows));
+}
+
 }  // namespace
 
 Comparison run_comparison(const ResolvedConfig& config, const TokenStore& store, const Tokenizer& tokenizer,
                           const CompareOptions& options) {
   if (config.config.train.threads > 0) set_thread_count(config.config.train.threads);
-  const std::vector<Cell> cells = plan_cells(config);
-  const SharedTargets shared = shared_targets(config, cells, store.size());
+  std::vector<Cell> cells = plan_cells(config);
+  const SharedText shared = shared_text(config, cells, store.size());
+  fix_split(cells, shared.splits.block);
 
   RunFolder(options.folder).claim(config);
   const FolderLock lock(options.folder);
   const SignalGuard signals;
 
-  Comparison comparison{config.config, options.command,        store.source(), store.digest(),
-                        store.size(),  shared.scored.tokens(), thread_count(), {}};
-  const Workload workload(cells, tokenizer.size(), shared.scored);
+  Comparison comparison{config.config,  options.command,
+                        store.source(), store.digest(),
+                        store.size(),   shared.targets.scored.tokens(),
+                        thread_count(), {}};
+  const Workload workload(cells, tokenizer.size(), shared.targets);
   const double gemm_gflops = measured_gemm_gflops(config.config.model, config.config.train.tokens_per_step);
-  const CellSurroundings surroundings{{store, tokenizer, shared.splits}, shared.scored, gemm_gflops};
+  const CellSurroundings surroundings{{store, tokenizer, shared.splits}, shared.targets, gemm_gflops};
   Progress progress(options.progress);
 
-  // What an earlier run finished does not count for the speed: the clock starts at the first thing done now.
+  // What an earlier run finished stands in the tables from the start, and does not count for the speed: the
+  // clock starts at the first thing done now.
+  std::vector<CellRecord> records;
+  for (const Cell& cell : cells) records.push_back(read_record(cell_folder(options.folder, cell)));
   std::optional<TimeLeft> time_left;
   for (std::size_t number = 0; number < cells.size(); ++number) {
-    const Cell& cell = cells[number];
-    const std::filesystem::path folder = options.folder / "cells" / cell.folder_name();
     const auto show = [&](const CellProgress& at) {
       const double share = workload.done(number, at) / workload.total();
       if (!time_left) time_left.emplace(share);
       if (progress.due()) progress.show(progress_text(cells, number, at, share, time_left->seconds(share)));
     };
-    const bool known = read_record(folder).complete;
+    const bool known = records[number].complete;
     progress.clear();  // training begins with a message of its own
-    const CellRecord record = run_cell(cell, surroundings, folder, show);
-    if (!known) progress.finish(finished_text(cells, number, record));
-    const Config& resolved = cell.config.config;
-    comparison.cells.push_back(
-        {cell.variant, resolved.positional.kind, cell.seed, resolved.train.length, record});
-    const std::vector<ResultRow> rows = result_rows(comparison.cells);
-    write_file(options.folder / "results.csv", results_csv(rows));
-    write_file(options.folder / "positions.csv", positions_csv(rows));
+    records[number] = run_cell(cells[number], surroundings, cell_folder(options.folder, cells[number]), show);
+    if (known) continue;
+    progress.finish(finished_text(cells, number, records[number]));
+    write_tables(options.folder, finished_cells(cells, records));
   }
+  comparison.cells = finished_cells(cells, records);
+  write_tables(options.folder, comparison.cells);
   return comparison;
 }
 

@@ -10,7 +10,7 @@ constexpr double evaluation_weight = 2;
 
 }  // namespace
 
-Workload::Workload(const std::vector<Cell>& cells, Index vocabulary, const ScoredSet& scored) {
+Workload::Workload(const std::vector<Cell>& cells, Index vocabulary, const ComparedTargets& targets) {
   for (const Cell& cell : cells) {
     before_.push_back(total_);
     const Config& config = cell.config.config;
@@ -18,7 +18,7 @@ Workload::Workload(const std::vector<Cell>& cells, Index vocabulary, const Score
     work.training = token_flops(config.model, vocabulary, config.train.length).training() *
                     static_cast<double>(config.train.steps * config.train.tokens_per_step);
     total_ += work.training;
-    for (const EvaluationWork& evaluation : evaluation_work(cell, scored)) {
+    for (const EvaluationWork& evaluation : evaluation_work(cell, targets)) {
       work.evaluations.push_back(evaluation_weight *
                                  token_flops(config.model, vocabulary, evaluation.cell.length).forward() *
                                  static_cast<double>(evaluation.input_tokens));

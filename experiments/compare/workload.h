@@ -10,7 +10,7 @@ namespace tapeline {
 /// counts more than its share, as it runs at a lower rate.
 class Workload {
  public:
-  Workload(const std::vector<Cell>& cells, Index vocabulary, const ScoredSet& scored);
+  Workload(const std::vector<Cell>& cells, Index vocabulary, const ComparedTargets& targets);
 
   double total() const { return total_; }
   /// What is done when cell number `cell` stands at `at` and all cells before it are complete.

@@ -45,6 +45,11 @@ std::string certainty(const std::vector<ResultRow>& rows, const Series& best, co
   return fmt::format("not told apart from {} by {} seeds", second.name, lead.count);
 }
 
+/// How a sentence speaks of a series.
+std::string spoken(const Series& series) {
+  return series.name == "none" ? std::string("no encoding (none)") : series.name;
+}
+
 std::string joined(const std::vector<std::string>& parts) {
   std::string text;
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -92,7 +97,7 @@ std::string answer_text(const Comparison& comparison, const std::vector<Series>&
   if (there.empty()) return text + ", no encoding gives a result.";
 
   const Series& best = *there.front();
-  text += fmt::format(", {} {} {:.3f} bits per byte", best.name, there.size() > 1 ? "does best:" : "needs",
+  text += fmt::format(", {} {} {:.3f} bits per byte", spoken(best), there.size() > 1 ? "does best:" : "needs",
                       best.at(longest)->bits_per_byte.mean);
   const SeriesPoint* start = best.at(best.train_length);
   if (longest != best.train_length && measured(start)) {
@@ -107,10 +112,10 @@ std::string answer_text(const Comparison& comparison, const std::vector<Series>&
     const double end = series.at(longest)->bits_per_byte.mean;
     const SeriesPoint* first = series.at(series.train_length);
     if (longest == series.train_length || !measured(first)) {
-      others.push_back(fmt::format("{} needs {:.3f}", series.name, end));
+      others.push_back(fmt::format("{} needs {:.3f}", spoken(series), end));
       continue;
     }
-    others.push_back(fmt::format("{} goes from {:.3f} to {:.3f} (perplexity × {:.2f})", series.name,
+    others.push_back(fmt::format("{} goes from {:.3f} to {:.3f} (perplexity × {:.2f})", spoken(series),
                                  first->bits_per_byte.mean, end,
                                  perplexity_ratio(rows, series, longest).mean));
   }

@@ -88,14 +88,21 @@ std::string axes(const Figure& figure) {
                         tick.below.empty() ? "" : "\\n", tick.below, tick.at);
   }
   const double margin = std::pow(figure.x_last / figure.x_first, 0.04);
+  const bool two_lines = std::any_of(figure.ticks.begin(), figure.ticks.end(),
+                                     [](const Tick& tick) { return !tick.below.empty(); });
+  const int digits = std::max(0, static_cast<int>(-std::floor(std::log10(scale.step) + 1e-9)));
   std::string text = fmt::format(
       "set encoding utf8\nset decimalsign '.'\nset logscale x 2\nset xrange [{}:{}]\nset yrange [{}:{}]\n"
       "set border 3 lc rgb '{}'\nset tics nomirror out scale 0.5 textcolor rgb '{}'\nset xtics ({})\n"
-      "set ytics {}\nset grid ytics lt 1 lw 1 lc rgb '{}'\nset xlabel {} noenhanced textcolor rgb '{}'\n"
+      "set ytics {}\nset format y '%.{}f'\nset grid ytics lt 1 lw 1 lc rgb '{}'\n",
+      figure.x_first / margin, figure.x_last * margin, scale.lowest, scale.highest, soft, soft, tics,
+      scale.step, digits, grid);
+  text += fmt::format(
+      "set bmargin {}\nset xlabel {} offset 0,{} noenhanced textcolor rgb '{}'\n"
       "set ylabel {} noenhanced textcolor rgb '{}'\n"
       "set key outside right center Left reverse samplen 2.5 spacing 1.3 noenhanced textcolor rgb '{}'\n",
-      figure.x_first / margin, figure.x_last * margin, scale.lowest, scale.highest, soft, soft, tics,
-      scale.step, grid, gnuplot_quoted(figure.x_label), ink, gnuplot_quoted(figure.y_label), ink, ink);
+      two_lines ? 5.5 : 4.0, gnuplot_quoted(figure.x_label), two_lines ? -1.2 : -0.2, ink,
+      gnuplot_quoted(figure.y_label), ink, ink);
   if (figure.mark > 0) {
     text += fmt::format(
         "set arrow 1 from {0}, graph 0 to {0}, graph 1 nohead dt (6,4) lw 1.2 lc rgb '{1}'\n"
@@ -117,13 +124,8 @@ std::string plot_command(const Figure& figure) {
       text += fmt::format("$curve{} using 1:2:3 with yerrorbars lc rgb '{}' lw 1.5 pt 0 notitle, \\\n  ", i,
                           curve_colour(i));
     }
-    if (curve.show_points) {
-      text += fmt::format("$curve{} using 1:2 with linespoints lc rgb '{}' lw 2.5 pt {} ps 0.9 title {}", i,
-                          curve_colour(i), symbol, gnuplot_quoted(curve.name));
-    } else {
-      text += fmt::format("$curve{} using 1:2 with lines lc rgb '{}' lw 2.5 title {}", i, curve_colour(i),
-                          gnuplot_quoted(curve.name));
-    }
+    text += fmt::format("$curve{} using 1:2 with linespoints lc rgb '{}' lw 2.5 pt {} ps 0.9 title {}", i,
+                        curve_colour(i), symbol, gnuplot_quoted(curve.name));
   }
   return text + "\nunset output\n";
 }

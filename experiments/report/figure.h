@@ -16,7 +16,6 @@ struct FigurePoint {
 struct Curve {
   std::string name;
   std::vector<FigurePoint> points;
-  bool show_points = true;
 };
 
 /// A place on the x axis that is labelled, with a second line below.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <map>
 #include <numbers>
@@ -11,8 +12,6 @@
 
 namespace tapeline {
 namespace {
-
-constexpr std::size_t most_symbols = 24;  // a longer curve is a plain line
 
 std::string times_text(double at, Index train_length) {
   if (train_length == 0) return {};
@@ -40,14 +39,15 @@ std::string ends_text(const Figure& figure) {
   return text;
 }
 
-/// The mean over seeds of the loss at each bin of window positions, at one length.
+/// The loss at window positions 1, 2, 3-4, 5-8, 9-16, ... at one length, over all seeds: a position alone is
+/// seen once a window, too seldom to be drawn.
 std::vector<FigurePoint> position_points(const std::vector<ResultRow>& rows, const Series& series,
                                          Index length) {
-  struct Bin {
-    double center = 0;
-    std::vector<double> bits;
+  struct Octave {
+    Index first = 0, last = 0;
+    double total = 0, tokens = 0;
   };
-  std::map<Index, Bin> bins;
+  std::map<unsigned, Octave> octaves;
   for (const ResultRow& row : rows) {
     const EvaluationResult& result = row.result;
     if (row.name != series.variant || row.evaluation != series.evaluation || result.status != "ok" ||
@@ -57,13 +57,18 @@ std::vector<FigurePoint> position_points(const std::vector<ResultRow>& rows, con
     }
     for (const PositionBin& bin : result.positions) {
       if (bin.tokens == 0) continue;
-      Bin& into = bins[bin.first];
-      into.center = std::sqrt(static_cast<double>(bin.first) * static_cast<double>(bin.last));
-      into.bits.push_back(bin.nll / std::numbers::ln2);
+      Octave& into = octaves[std::bit_width(static_cast<std::uint64_t>(bin.last - 1))];
+      if (into.first == 0 || bin.first < into.first) into.first = bin.first;
+      into.last = std::max(into.last, bin.last);
+      into.total += bin.nll * static_cast<double>(bin.tokens);
+      into.tokens += static_cast<double>(bin.tokens);
     }
   }
   std::vector<FigurePoint> points;
-  for (const auto& [first, bin] : bins) points.push_back({bin.center, estimate(bin.bits).mean});
+  for (const auto& [number, octave] : octaves) {
+    points.push_back({std::sqrt(static_cast<double>(octave.first) * static_cast<double>(octave.last)),
+                      octave.total / octave.tokens / std::numbers::ln2});
+  }
   return points;
 }
 
@@ -115,7 +120,6 @@ Figure loss_by_position(const Comparison& comparison, const std::vector<Series>&
     for (auto length = lengths.rbegin(); length != lengths.rend() && curve.points.empty(); ++length) {
       curve.points = position_points(rows, series, *length);
     }
-    curve.show_points = curve.points.size() <= most_symbols;
     for (const FigurePoint& point : curve.points) figure.x_last = std::max(figure.x_last, point.x);
     figure.curves.push_back(std::move(curve));
   }

@@ -14,18 +14,18 @@ main { max-width: 56rem; margin: 0 auto; padding: 1.5rem 1.25rem 4rem; }
 h1 { font-size: 1.15rem; font-weight: 600; color: var(--soft); margin: 0 0 1rem; }
 h2 { font-size: 1.2rem; margin: 2.75rem 0 .5rem; }
 .answer { font-size: 1.3rem; line-height: 1.45; margin: 0 0 .75rem; text-wrap: pretty; }
-.note, figcaption, caption { color: var(--soft); font-size: .9rem; }
+.note, figcaption { color: var(--soft); font-size: .9rem; }
+.title { margin: 1.6rem 0 0; font-weight: 600; font-size: .95rem; }
 figure { margin: 1.25rem 0 0; }
 figure .drawing { overflow-x: auto; }
 figure svg { display: block; width: 100%; min-width: 40rem; height: auto; }
 figcaption { margin-top: .35rem; }
-.scroll { overflow-x: auto; margin-top: .75rem; }
+.scroll { overflow-x: auto; margin-top: .4rem; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; white-space: nowrap; min-width: 24rem; }
-caption { text-align: left; padding-bottom: .4rem; white-space: normal; caption-side: top; }
 th, td { padding: .3rem .8rem; text-align: right; border-bottom: 1px solid var(--grid); }
 th { font-weight: 600; }
 th:first-child, td:first-child { text-align: left; padding-left: 0; }
-thead th { border-bottom: 2px solid var(--grid); color: var(--soft); }
+thead th { border-bottom: 2px solid var(--grid); color: var(--soft); white-space: normal; vertical-align: bottom; }
 td.text { text-align: left; }
 td.best { font-weight: 700; }
 td.none { color: var(--soft); }

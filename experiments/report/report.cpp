@@ -32,10 +32,13 @@ std::vector<std::string> best_of_columns(const std::vector<Series>& all) {
   return best;
 }
 
-std::string html_table(const ReportTable& table, const std::vector<std::string>& best = {}) {
-  if (table.rows.empty()) return {};
-  std::string text = fmt::format("<div class=\"scroll\"><table>\n<caption>{}.</caption>\n<thead><tr>",
-                                 html_escape(table.title));
+/// `id`: of the line above the table, which names it.
+std::string html_table(const ReportTable& table, std::string_view id,
+                       const std::vector<std::string>& best = {}) {
+  std::string text = fmt::format(
+      "<p class=\"title\" id=\"{0}\">{1}.</p>\n<div class=\"scroll\"><table "
+      "aria-labelledby=\"{0}\">\n<thead><tr>",
+      id, html_escape(table.title));
   for (const std::string& header : table.header) text += "<th scope=\"col\">" + html_escape(header) + "</th>";
   text += "</tr></thead>\n<tbody>\n";
   for (const std::vector<std::string>& row : table.rows) {
@@ -52,8 +55,9 @@ std::string html_table(const ReportTable& table, const std::vector<std::string>&
     text += "</tr>\n";
   }
   text += "</tbody></table></div>\n";
-  for (const std::string& note : table.notes) text += "<p class=\"note\">" + html_escape(note) + "</p>\n";
-  return text;
+  text += "<p class=\"note\">";
+  for (const std::string& note : table.notes) text += html_escape(note) + ' ';
+  return text + "</p>\n";
 }
 
 std::string html_figure(const Figure& figure, const std::filesystem::path& folder, std::string_view caption) {
@@ -70,7 +74,7 @@ std::string setting_text(const Comparison& comparison) {
       config.model.layers, config.model.width, config.model.heads, number_text(config.train.steps),
       number_text(config.train.tokens_per_step), token_unit(comparison), config.optimizer.lr,
       comparison.text_source, number_text(comparison.text_tokens), token_unit(comparison),
-      config.compare.seeds == 1 ? "one seed" : fmt::format("{} seeds", config.compare.seeds),
+      config.compare.seeds == 1 ? "One seed" : fmt::format("{} seeds", config.compare.seeds),
       comparison.threads, comparison.threads == 1 ? "" : "s");
 }
 
@@ -125,7 +129,7 @@ ReportOutcome write_report(const Comparison& comparison, const std::filesystem::
     second_figure =
         html_figure(by_position, folder,
                     "Loss at each position of the longest window that an encoding can be evaluated at, "
-                    "means over positions in bins of growing width. Right of the mark no position was "
+                    "means over positions 1, 2, 3–4, 5–8 and so on. Right of the mark no position was "
                     "seen in training.");
   } catch (const FileError& error) {
     outcome.figures_missing = error.what();
@@ -137,13 +141,13 @@ ReportOutcome write_report(const Comparison& comparison, const std::filesystem::
                      html_escape(answer_text(comparison, all)) + "</p>\n<p class=\"note\">" +
                      html_escape(setting_text(comparison)) + "</p>\n";
   body += "<h2>Loss against length</h2>\n" + first_figure;
-  body += html_table(length_table(comparison, all), best_of_columns(all)) +
-          html_table(ratio_table(comparison, all));
+  body += html_table(length_table(comparison, all), "lengths", best_of_columns(all)) +
+          html_table(ratio_table(comparison, all), "ratios");
   body += "<h2>Loss by position</h2>\n" + second_figure;
   if (const ReportTable sliding = sliding_table(comparison, all); !sliding.rows.empty()) {
-    body += "<h2>With full history</h2>\n" + html_table(sliding);
+    body += "<h2>With full history</h2>\n" + html_table(sliding, "sliding");
   }
-  body += "<h2>Training</h2>\n" + html_table(training_table(comparison));
+  body += "<h2>Training</h2>\n" + html_table(training_table(comparison), "training");
   body += measuring_text(comparison) + reproduction_text(comparison);
   write_file(outcome.page, html_page("tapeline compare: train short, test long", body));
   return outcome;

@@ -129,10 +129,10 @@ ReportTable sliding_table(const Comparison&, const std::vector<Series>& all) {
     table.rows.push_back(std::move(beside));
   }
   table.notes = {
-      fmt::format("{} scored tokens of the set above. Each sliding window scores its last `stride` targets, "
-                  "so a target sees "
-                  "at least length - stride + 1 tokens; what non-overlapping windows gain with length is "
-                  "mostly their smaller "
+      fmt::format("{} scored tokens of the set above. A sliding window of length T and stride S scores its "
+                  "last S targets, "
+                  "which see T - S + 1 to T tokens. What non-overlapping windows gain with length is mostly "
+                  "their smaller "
                   "share of targets without history.",
                   number_text(subset_tokens(all)))};
   return table;
