@@ -16,7 +16,7 @@ TEST_CASE("the resolved text gives every bit back, with the origins") {
   sources.preset = "paper";
   sources.sets = {
       {"optimizer.lr", "0.1000000000000000055511151231257827", "--set"},
-      {"optimizer.eps", "4.9406564584124654e-324", "--set"},
+      {"optimizer.eps", "2.2250738585072014e-308", "--set"},
       {"optimizer.weight_decay", "1e22", "--set"},
       {"model.norm_epsilon", "3", "--set"},
       {"data.source", "a \"b\" \\ \t\xc3\xa9", "--set"},
