@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <new>
 
+#include "core/fresh_memory.h"
+
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
 #endif
@@ -65,6 +67,7 @@ void* Arena::allocate(std::size_t bytes) {
   current_.offset += room;
   peak_bytes_ = std::max(peak_bytes_, used_bytes());
   unpoison(memory, bytes);
+  mark_fresh_memory(memory, bytes);
   return memory;
 }
 

@@ -13,6 +13,7 @@
 #include <system_error>
 #include <utility>
 
+#include "core/descriptor.h"
 #include "core/error.h"
 
 namespace tapeline {
@@ -26,22 +27,6 @@ std::string reason(int error) { return std::generic_category().message(error); }
 [[noreturn]] void fail_with(const char* action, const fs::path& path, int error) {
   fail<FileError>("{} \"{}\": {}", action, path.string(), reason(error));
 }
-
-/// An open file, closed at the end of the scope.
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-
-  int number() const { return number_; }
-
- private:
-  int number_;
-};
 
 /// Removes the temporary file unless it has become the real one.
 class Temporary {

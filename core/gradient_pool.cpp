@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <new>
 
+#include "core/fresh_memory.h"
+
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
 #endif
@@ -47,6 +49,7 @@ Real* GradientPool::take(Index count) {
     free.pop_back();
     unpoison(memory, count);
   }
+  mark_fresh_memory(memory, bytes);
   used_bytes_ += bytes;
   peak_bytes_ = std::max(peak_bytes_, used_bytes_);
   return memory;

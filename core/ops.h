@@ -11,8 +11,7 @@
 /// operands and their shapes. d_x is the gradient of the loss by x.
 namespace tapeline::inline TAPELINE_PRECISION {
 
-// --- arithmetic (core/ops/arithmetic.cpp)
-// -----------------------------------------------------------------------
+// --- arithmetic (core/ops/arithmetic.cpp) --------------------------------------------------------------
 
 /// a + b, a - b, a * b, element by element. Shapes are aligned at the last axis; an extent 1 or a missing
 /// axis is repeated, and its gradient is summed back.
@@ -26,8 +25,7 @@ Var sum(Var x);
 /// x under another shape of equal size; no copy.
 Var reshape(Var x, const Shape& shape);
 
-// --- products (core/ops/products.cpp)
-// ---------------------------------------------------------------------------
+// --- products (core/ops/products.cpp) ------------------------------------------------------------------
 
 enum class Transposed : bool { no, yes };
 /// op(a) op(b), op(a) [M, K], op(b) [K, N] -> [M, N]. Matrices only.
@@ -35,8 +33,7 @@ Var matmul(Var a, Var b, Transposed transpose_a = Transposed::no, Transposed tra
 /// y = x W^T + bias: x [..., in], weight [out, in], bias [out] or absent -> [..., out].
 Var linear(Var x, Var weight, Var bias);
 
-// --- normalisation (core/ops/normalize.cpp)
-// ---------------------------------------------------------------------
+// --- normalisation (core/ops/normalize.cpp) ------------------------------------------------------------
 
 /// (x - mean) / sqrt(variance + epsilon) * gain + shift over the last axis; variance of the centred values.
 /// gain, shift [C]; shift may be absent. (Ba, Kiros, Hinton 2016.)
@@ -44,8 +41,7 @@ Var layer_norm(Var x, Var gain, Var shift, double epsilon);
 /// x / sqrt(mean(x^2) + epsilon) * gain. (Zhang, Sennrich 2019.)
 Var rms_norm(Var x, Var gain, double epsilon);
 
-// --- activations (core/ops/activations.cpp)
-// ---------------------------------------------------------------------
+// --- activations (core/ops/activations.cpp) ------------------------------------------------------------
 
 /// x Phi(x), Phi by the error function. (Hendrycks, Gimpel 2016.)
 Var gelu(Var x);
@@ -54,16 +50,14 @@ Var gelu_tanh(Var x);
 /// a * silu(b) with x = [b | a] along the last axis: [..., 2F] -> [..., F]. (Shazeer 2020.)
 Var swiglu(Var x);
 
-// --- dropout (core/ops/dropout.cpp)
-// -----------------------------------------------------------------------------
+// --- dropout (core/ops/dropout.cpp) --------------------------------------------------------------------
 
 /// x with elements set to 0 with probability `rate`, survivors divided by 1 - rate. x [B, T, C]; the decision
 /// for (sequence, row, feature) is drawn by counter. `first_row`: number of row 0 in its sequence. rate 0
 /// returns x. Throws ConfigError for a rate outside [0, 1].
 Var dropout(Var x, const Dropout& dropout, Index first_row = 0);
 
-// --- embedding and loss (core/ops/embedding.cpp, core/ops/loss.cpp)
-// ---------------------------------------------
+// --- embedding and loss (core/ops/embedding.cpp, core/ops/loss.cpp) ------------------------------------
 
 /// Rows of `table` [V, C] by `ids` -> [B, T, C] for ids of B * T tokens. Gradients of a repeated row add up.
 /// Throws ShapeError for an id outside the table.
@@ -82,8 +76,7 @@ struct LossDetail {
 /// a target outside the vocabulary.
 Var cross_entropy(Var x, Var head, Var bias, std::span<const Token> targets, LossDetail* detail = nullptr);
 
-// --- heads and rotation (core/ops/heads.cpp, core/ops/rotary.cpp)
-// -----------------------------------------------
+// --- heads and rotation (core/ops/heads.cpp, core/ops/rotary.cpp) --------------------------------------
 
 /// Query, key and value heads cut out of one product: x [B, T, (H + 2 Hkv) D] -> q [B, H, T, D], k, v [B,
 /// Hkv, T, D]. Rotations, where given, are applied on the way (tables of T rows).

@@ -18,6 +18,7 @@ Parameter& ParameterStore::add(std::string name, ParameterSpec spec) {
                       name.empty() ? "empty" : "taken");
   Parameter& parameter = parameters_.emplace_back();
   parameter.name_ = std::move(name);
+  by_name_.emplace(parameter.name_, &parameter);
   parameter.shape_ = spec.shape;
   parameter.initializer_ = std::move(spec.initializer);
   parameter.decays_ = spec.decays;
@@ -42,9 +43,8 @@ void ParameterStore::allocate(std::uint64_t seed) {
 }
 
 Parameter* ParameterStore::find(std::string_view name) {
-  const auto found = std::find_if(parameters_.begin(), parameters_.end(),
-                                  [name](const Parameter& parameter) { return parameter.name() == name; });
-  return found == parameters_.end() ? nullptr : &*found;
+  const auto found = by_name_.find(name);
+  return found == by_name_.end() ? nullptr : found->second;
 }
 
 Index ParameterStore::size() const {

@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include "core/random.h"
 #include "core/tensor.h"
@@ -90,6 +91,7 @@ class ParameterStore {
 
  private:
   std::deque<Parameter> parameters_;
+  std::unordered_map<std::string_view, Parameter*> by_name_;
   Storage values_;
   Storage gradients_;
   bool allocated_ = false;

@@ -8,12 +8,27 @@
 
 namespace tapeline {
 
+namespace {
+
+/// So many numbers of eight bytes can still be addressed.
+constexpr Index largest_size = Index{1} << 59;
+
+}  // namespace
+
 Shape::Shape(std::initializer_list<Index> extents) {
   require<ShapeError>(extents.size() <= max_rank, "shape [{}] has {} extents; at most {} are supported",
                       fmt::join(extents, ", "), extents.size(), max_rank);
   for (const Index extent : extents) {
     require<ShapeError>(extent >= 0, "shape [{}] has a negative extent", fmt::join(extents, ", "));
     extents_[static_cast<std::size_t>(rank_++)] = extent;
+  }
+  // Zero extents are left out: the products of any of the others are taken too (rows).
+  Index product = 1;
+  for (const Index extent : extents) {
+    if (extent == 0) continue;
+    require<ShapeError>(extent <= largest_size / product, "shape [{}] has more elements than can be counted",
+                        fmt::join(extents, ", "));
+    product *= extent;
   }
 }
 

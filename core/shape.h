@@ -14,7 +14,7 @@ class Shape {
   static constexpr int max_rank = 4;
 
   Shape() = default;
-  /// Throws ShapeError for more than four extents or a negative one.
+  /// Throws ShapeError for more than four extents, a negative one, or more than 2^59 elements.
   Shape(std::initializer_list<Index> extents);
 
   int rank() const { return rank_; }

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "core/descriptor.h"
 #include "core/error.h"
 
 extern char** environ;
@@ -16,25 +17,14 @@ extern char** environ;
 namespace tapeline {
 namespace {
 
-/// The two ends of a pipe, closed at the end of the scope.
+/// The two ends of a pipe.
 struct Pipe {
-  int read_end = -1, write_end = -1;
+  Descriptor read_end, write_end;
   Pipe() {
     std::array<int, 2> ends{};
-    if (::pipe2(ends.data(), O_CLOEXEC) == 0) {
-      read_end = ends[0];
-      write_end = ends[1];
-    }
-  }
-  Pipe(const Pipe&) = delete;
-  Pipe& operator=(const Pipe&) = delete;
-  ~Pipe() {
-    if (read_end >= 0) ::close(read_end);
-    close_write_end();
-  }
-  void close_write_end() {
-    if (write_end >= 0) ::close(write_end);
-    write_end = -1;
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return;
+    read_end.reset(ends[0]);
+    write_end.reset(ends[1]);
   }
 };
 
@@ -50,10 +40,11 @@ struct Redirections {
 
 ChildOutput run_child(const std::vector<std::string>& command, const std::string& missing) {
   Pipe pipe;
-  require<FileError>(pipe.read_end >= 0, "cannot run \"{}\": {}", command.front(), std::strerror(errno));
+  require<FileError>(pipe.read_end.number() >= 0, "cannot run \"{}\": {}", command.front(),
+                     std::strerror(errno));
   Redirections redirections;
   posix_spawn_file_actions_addopen(&redirections.actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&redirections.actions, pipe.write_end, STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&redirections.actions, pipe.write_end.number(), STDOUT_FILENO);
   posix_spawn_file_actions_addopen(&redirections.actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
 
   std::vector<char*> arguments;
@@ -64,12 +55,12 @@ ChildOutput run_child(const std::vector<std::string>& command, const std::string
       ::posix_spawnp(&child, arguments.front(), &redirections.actions, nullptr, arguments.data(), environ);
   require<FileError>(error != ENOENT, "there is no program \"{}\"; {}", command.front(), missing);
   require<FileError>(error == 0, "cannot run \"{}\": {}", command.front(), std::strerror(error));
-  pipe.close_write_end();
+  pipe.write_end.close();
 
   ChildOutput result;
   std::vector<char> buffer(1 << 16);
   for (;;) {
-    const ssize_t count = ::read(pipe.read_end, buffer.data(), buffer.size());
+    const ssize_t count = ::read(pipe.read_end.number(), buffer.data(), buffer.size());
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) break;
     result.output.append(buffer.data(), static_cast<std::size_t>(count));

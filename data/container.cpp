@@ -10,6 +10,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "core/descriptor.h"
 #include "core/error.h"
 #include "core/files.h"
 #include "core/sha256.h"
@@ -91,12 +92,10 @@ void Container::load(const std::filesystem::path& path) {
     body_ = {reinterpret_cast<const unsigned char*>(bytes_.data()), bytes_.size()};
     return;
   }
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) fail_with_reason(errno);
-  void* mapped = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
-  const int reason = errno;
-  ::close(descriptor);
-  if (mapped == MAP_FAILED) fail_with_reason(reason);
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.number() < 0) fail_with_reason(errno);
+  void* mapped = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.number(), 0);
+  if (mapped == MAP_FAILED) fail_with_reason(errno);
   mapped_ = mapped;
   mapped_size_ = size;
   body_ = {static_cast<const unsigned char*>(mapped), size};

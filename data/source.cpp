@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "core/descriptor.h"
 #include "core/error.h"
 #include "core/files.h"
 #include "data/kjv.h"
@@ -40,13 +41,9 @@ std::string read_descriptor(int descriptor, std::string_view name) {
 
 /// A pipe or a device: what has no size.
 std::string read_stream(const std::string& path) {
-  const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) fail<FileError>("cannot read \"{}\": {}", path, std::strerror(errno));
-  struct Closer {
-    int descriptor;
-    ~Closer() { ::close(descriptor); }
-  } closer{descriptor};
-  return read_descriptor(descriptor, "\"" + path + "\"");
+  const Descriptor stream(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (stream.number() < 0) fail<FileError>("cannot read \"{}\": {}", path, std::strerror(errno));
+  return read_descriptor(stream.number(), "\"" + path + "\"");
 }
 
 std::vector<fs::path> files_below(const std::string& folder) {

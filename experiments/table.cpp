@@ -1,12 +1,12 @@
 #include "experiments/table.h"
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
 
 #include "core/error.h"
+#include "train/progress.h"
 
 namespace tapeline {
 namespace {
@@ -46,11 +46,7 @@ std::size_t display_width(std::string_view text) {
   return width;
 }
 
-std::size_t terminal_width() {
-  winsize size{};
-  if (isatty(STDOUT_FILENO) == 0 || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0) return 0;
-  return size.ws_col;
-}
+std::size_t terminal_width() { return terminal_columns(STDOUT_FILENO); }
 
 std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
   std::vector<std::string> lines(1);

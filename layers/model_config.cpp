@@ -16,6 +16,7 @@ void require_positive(std::string_view key, Index value) {
 
 void validate(const ModelConfig& config) {
   require_positive("layers", config.layers);
+  require<ConfigError>(config.layers <= 4096, "model.layers = {}; at most 4096", config.layers);
   require_positive("width", config.width);
   require_positive("heads", config.heads);
   require<ConfigError>(config.width % config.heads == 0,

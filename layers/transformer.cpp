@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "core/memory.h"
 #include "core/ops.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
@@ -15,6 +16,17 @@ const ModelPlan& checked(const ModelPlan& plan) {
                        plan.vocabulary);
   require<ConfigError>(plan.train_length >= 1, "train.length = {}; it must be at least 1", plan.train_length);
   return plan;
+}
+
+/// Refused before it is tried: a system that lends more memory than it has would kill the program later.
+void require_memory(Index parameters) {
+  const double bytes = 2.0 * static_cast<double>(parameters) * sizeof(Real),
+               machine = physical_memory_bytes();
+  require<ConfigError>(
+      bytes < 0.8 * machine,
+      "the model has {} parameters: values and gradients alone take {:.1f} GB, this machine has "
+      "{:.1f} GB; make model.width, model.layers or the tables of positions smaller",
+      parameters, bytes / 1e9, machine / 1e9);
 }
 
 EncodingContext context_of(const ModelPlan& plan, const Scope& root) {
@@ -67,6 +79,7 @@ Transformer::Transformer(const ModelPlan& plan, const MakeEncoding& make)
     head_ = &root.scope("head").add(
         "weight", {.shape = {plan_.vocabulary, model.width}, .initializer = normal(), .decays = true});
   }
+  require_memory(store_->size());
   store_->allocate(plan_.seed);
 }
 

@@ -19,6 +19,8 @@ namespace tapeline {
 struct TrainingRecord {
   Index step = 0;     ///< optimizer steps done
   Index skipped = 0;  ///< of these, steps whose update was skipped because a gradient was not finite
+  /// Threads of the process that made it: sums repeat bit for bit at one count only. 0: not known.
+  int threads = 0;
   SamplerCursor cursor;
   std::string corpus_source, corpus_digest;
   std::string tokenizer_kind, tokenizer_digest;

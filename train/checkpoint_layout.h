@@ -3,6 +3,9 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
+
+#include "core/shape.h"
 
 /// Where things stand in a checkpoint: one place for writer, reader and inspection.
 namespace tapeline::checkpoint_layout {
@@ -19,6 +22,13 @@ inline std::string model_path(std::string_view parameter) {
 }
 inline std::string optimizer_path(std::string_view parameter, std::string_view slot) {
   return std::string(optimizer) + '/' + std::string(parameter) + '/' + std::string(slot);
+}
+
+/// A tensor's shape as that of its dataset.
+inline std::vector<Index> extents_of(const Shape& shape) {
+  std::vector<Index> extents;
+  for (int axis = 0; axis < shape.rank(); ++axis) extents.push_back(shape[axis]);
+  return extents;
 }
 
 }  // namespace tapeline::checkpoint_layout

@@ -15,12 +15,6 @@ std::string extents_text(const std::vector<Index>& extents) {
   return fmt::format("[{}]", fmt::join(extents, ", "));
 }
 
-std::vector<Index> extents_of(const Shape& shape) {
-  std::vector<Index> extents;
-  for (int axis = 0; axis < shape.rank(); ++axis) extents.push_back(shape[axis]);
-  return extents;
-}
-
 // A tensor that a file must hold, and where it goes.
 struct Wanted {
   std::string name;  // as messages name it
@@ -53,7 +47,7 @@ void read_strictly(const Hdf5Reader& file, std::string_view group,
       continue;
     }
     const DatasetShape found = file.shape(path);
-    const std::vector<Index> expected = extents_of(tensor.into.shape);
+    const std::vector<Index> expected = checkpoint_layout::extents_of(tensor.into.shape);
     if (found.text || found.type != number_type_of<Real>() || found.extents != expected) {
       misshaped.push_back(fmt::format(
           "{} is {} {}, expected {} {}", tensor.name, found.text ? "text" : number_type_name(found.type),
@@ -71,7 +65,7 @@ void read_strictly(const Hdf5Reader& file, std::string_view group,
                      group, fmt::join(complaints, "; "));
   for (const auto& [path, tensor] : wanted) {
     file.read_into(path, std::span<Real>(tensor.into.data, static_cast<std::size_t>(tensor.into.size())),
-                   extents_of(tensor.into.shape));
+                   checkpoint_layout::extents_of(tensor.into.shape));
   }
 }
 
@@ -91,6 +85,7 @@ TrainingRecord read_record(const Hdf5Reader& file) {
   TrainingRecord record;
   record.step = file.number<Index>("/schedule/step");
   record.skipped = file.number<Index>("/schedule/skipped");
+  if (file.contains("/rng/threads")) record.threads = static_cast<int>(file.number<Index>("/rng/threads"));
   record.cursor.epoch = file.number<std::uint64_t>("/data/cursor/epoch");
   record.cursor.index = file.number<Index>("/data/cursor/index");
   record.corpus_source = file.text("/data/corpus_source");

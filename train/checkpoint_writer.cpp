@@ -12,12 +12,6 @@ namespace tapeline::inline TAPELINE_PRECISION {
 
 namespace {
 
-std::vector<Index> extents_of(const Shape& shape) {
-  std::vector<Index> extents;
-  for (int axis = 0; axis < shape.rank(); ++axis) extents.push_back(shape[axis]);
-  return extents;
-}
-
 std::span<const Real> numbers_of(const Tensor& tensor) {
   return {tensor.data, static_cast<std::size_t>(tensor.size())};
 }
@@ -27,7 +21,7 @@ void write_model(Hdf5Writer& file, const ParameterStore& store) {
   for (const Parameter& parameter : store.parameters()) {
     const std::string path = checkpoint_layout::model_path(parameter.name());
     const std::span<const Real> values = numbers_of(parameter.value());
-    file.numbers(path, values, extents_of(parameter.shape()));
+    file.numbers(path, values, checkpoint_layout::extents_of(parameter.shape()));
     file.attribute(path, "role", parameter.name().substr(parameter.name().rfind('/') + 1));
     file.attribute(path, "weight_decay", parameter.decays());
     if (!parameter.tied_to().empty()) file.attribute(path, "tied_to", parameter.tied_to());
@@ -45,7 +39,8 @@ void write_optimizer(Hdf5Writer& file, const Optimizer& optimizer, const Paramet
   for (const Parameter& parameter : store.parameters()) {
     for (std::size_t slot = 0; slot < optimizer.slots().size(); ++slot) {
       file.numbers(checkpoint_layout::optimizer_path(parameter.name(), optimizer.slots()[slot]),
-                   numbers_of(optimizer.state(slot, number)), extents_of(parameter.shape()));
+                   numbers_of(optimizer.state(slot, number)),
+                   checkpoint_layout::extents_of(parameter.shape()));
     }
     ++number;
   }
@@ -70,6 +65,7 @@ void write_training(Hdf5Writer& file, const Config& config, const TrainingRecord
   file.attribute("/rng", "generator", std::string("philox4x32-10"));
   file.number("/rng/seed", config.train.seed);
   file.number("/rng/step", record.step);
+  file.number("/rng/threads", Index{record.threads});
 
   file.text("/data/corpus_source", record.corpus_source);
   file.text("/data/corpus_digest", record.corpus_digest);

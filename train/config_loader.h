@@ -47,12 +47,13 @@ void assign(ResolvedConfig& resolved, const Assignment& assignment);
 
 /// The whole resolved config as TOML, in a stable order; parse_resolved() gives back every bit of it.
 std::string resolved_text(const Config& config);
-/// The same with each value's origin in a comment behind it: what stands in a run folder.
+/// The same with each value's origin in a comment behind it, for people to read.
 std::string annotated_text(const ResolvedConfig& resolved);
 /// The origins as TOML: one string a key.
 std::string origin_text(const ResolvedConfig& resolved);
-/// Reads the two texts that stand in a checkpoint or run folder; `place` names them in errors. Values without
-/// an origin are said to come from `place`; keys that the text lacks have their defaults.
+/// Reads the two texts that stand in a checkpoint, or the one of a run folder's config.toml (its origins are
+/// comments, so `origins` is empty); `place` names them in errors. Values without an origin are said to come
+/// from `place`; keys that the text lacks have their defaults.
 ResolvedConfig parse_resolved(std::string_view text, std::string_view origins, const std::string& place);
 
 /// A key that two configs differ in, with both values as TOML.

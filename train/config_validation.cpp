@@ -22,16 +22,17 @@ std::string named(const ResolvedConfig& resolved, std::string_view name) {
 bool usable_as_folder_name(const std::string& name) {
   return !name.empty() && name.front() != '.' && name.size() <= 100 && std::ranges::all_of(name, [](char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
-           c == '_' || c == '.' || c == '+' || c == '=';
+           c == '_' || c == '.' || c == '+';
   });
 }
 
 void validate_comparison(const Config& config) {
   std::set<std::string> names;
   const auto add = [&](const Variant& variant, std::string_view what) {
-    require<ConfigError>(usable_as_folder_name(variant.name),
-                         "{} \"{}\": a name has letters, digits and - _ . + = only, and no dot in front",
-                         what, variant.name);
+    require<ConfigError>(
+        usable_as_folder_name(variant.name),
+        "{} \"{}\": it becomes the name of a folder; use letters, digits and . _ - + without a dot in front",
+        what, variant.name);
     require<ConfigError>(names.insert(variant.name).second, "{} \"{}\": that name is given twice", what,
                          variant.name);
   };

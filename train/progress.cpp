@@ -22,17 +22,16 @@ bool terminal() {
   return isatty(STDERR_FILENO) != 0 && kind != nullptr && std::strcmp(kind, "dumb") != 0;
 }
 
-std::size_t terminal_width() {
-  winsize size{};
-  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 8) return size.ws_col;
-  return 80;
-}
-
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 }  // namespace
+
+std::size_t terminal_columns(int descriptor) {
+  winsize size{};
+  return ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
 
 ProgressStyle progress_style(bool quiet) {
   if (quiet) return ProgressStyle::none;
@@ -83,7 +82,8 @@ void Progress::show(std::string_view text) {
     return;
   }
   // A line longer than the terminal would wrap, and could not be rewritten.
-  std::size_t shown = std::min(text.size(), terminal_width() - 1);
+  const std::size_t columns = terminal_columns(STDERR_FILENO);
+  std::size_t shown = std::min<std::size_t>(text.size(), columns > 8 ? columns - 1 : 79);
   while (shown < text.size() && (static_cast<unsigned char>(text[shown]) & 0xC0) == 0x80) --shown;
   fmt::print(stderr, "\r\x1b[K{}", text.substr(0, shown));
   std::fflush(stderr);

@@ -13,6 +13,7 @@
 #include "train/history.h"
 #include "train/log.h"
 #include "train/metrics.h"
+#include "train/resume.h"
 #include "train/run_folder.h"
 #include "train/schedule.h"
 #include "train/signals.h"
@@ -45,6 +46,7 @@ class Run {
         sampler_(text.store, text.splits.train, shape_.length, config_.train.seed),
         step_(model_, shape_, config_.model.dropout, config_.train.seed),
         line_(options.progress, prefix(), config_.train.steps, shape_.tokens()) {
+    record_.threads = thread_count();
     record_.corpus_source = text.store.source();
     record_.corpus_digest = text.store.digest();
     record_.tokenizer_kind = text.tokenizer.kind();
@@ -81,18 +83,7 @@ class Run {
 
  private:
   void start() {
-    if (folder_.holds_run() && !options_.resume) {
-      folder_.claim(resolved_);  // another configuration is the better thing to hear of first
-      fail<ConfigError>(
-          "\"{}\" holds a run already; give --resume to go on with it, or another folder with --out",
-          folder_.path().string());
-    }
-    folder_.claim(resolved_);
-    if (const auto latest = folder_.latest()) {
-      restore(Checkpoint(*latest));
-    } else if (options_.from) {
-      Checkpoint(*options_.from).load_weights(model_.parameters());
-    }
+    begin_or_restore();
     metrics_.emplace(folder_.metrics_file(), record_.step);
     if (!text_.splits.validation.empty()) {
       const Index longest = std::ranges::max(evaluation_lengths(config_));
@@ -113,25 +104,34 @@ class Run {
     if (record_.step > 0) say("{}going on after step {}", prefix(), record_.step);
   }
 
+  void begin_or_restore() {
+    if (folder_.holds_run()) {
+      folder_.claim(resolved_);  // another configuration is the better thing to hear of first
+      require<ConfigError>(
+          options_.resume,
+          "\"{}\" holds a run already; give --resume to go on with it, or another folder with --out",
+          folder_.path().string());
+    }
+    const auto latest = options_.resume ? folder_.latest() : std::nullopt;
+    if (!latest && options_.from) {
+      // The given weights are the run's checkpoint of step 0, and stand in the folder before it counts as a
+      // run: whenever a kill comes, --resume alone never goes on from random weights.
+      Checkpoint(*options_.from).load_weights(model_.parameters());
+      save();
+    }
+    folder_.claim(resolved_);
+    if (latest) restore(Checkpoint(*latest));
+  }
+
   void restore(const Checkpoint& checkpoint) {
-    const std::string name = checkpoint.path().string();
-    const auto differences = config_difference(checkpoint.config().config, config_);
-    require<ConfigError>(differences.empty(), "\"{}\" was trained with another configuration: {}", name,
-                         describe(differences));
-    const TrainingRecord& stored = checkpoint.record();
-    require<DataError>(
-        stored.corpus_digest == record_.corpus_digest,
-        "\"{}\" was trained on another text than \"{}\" is now (digest {}, now {}); a run cannot go "
-        "on with it",
-        name, record_.corpus_source, stored.corpus_digest.substr(0, 12), record_.corpus_digest.substr(0, 12));
-    require<DataError>(stored.tokenizer_digest == record_.tokenizer_digest,
-                       "\"{}\" was trained with other tokens (\"{}\") than the text has (\"{}\")", name,
-                       stored.tokenizer_kind, record_.tokenizer_kind);
+    check_resumable(checkpoint, config_, record_, prefix());
     checkpoint.load_weights(model_.parameters());
     checkpoint.load_optimizer(*optimizer_, model_.parameters());
-    sampler_.seek(stored.cursor);
-    record_ = stored;
+    const int threads = record_.threads;
+    record_ = checkpoint.record();
+    record_.threads = threads;
     record_.losses.reserve(static_cast<std::size_t>(config_.train.steps));
+    sampler_.seek(record_.cursor);
     saved_at_ = record_.step;
     // A kill may have come between a checkpoint and the file that names the best one.
     const HistoryEntry* best = best_entry(record_.validation_losses);
@@ -206,8 +206,9 @@ class Run {
 
   // Returns whether it is the best so far.
   bool validate() {
-    const EvaluationResult result =
-        evaluate_cell(model_, text_.store, text_.tokenizer, validation_, validation_.cells.front());
+    const EvaluationResult result = options_.validate ? options_.validate(record_.step)
+                                                      : evaluate_cell(model_, text_.store, text_.tokenizer,
+                                                                      validation_, validation_.cells.front());
     const HistoryEntry* best = best_entry(record_.validation_losses);
     const bool better = std::isfinite(result.nll) && (best == nullptr || result.nll < best->value);
     record_.validation_losses.push_back({record_.step, result.nll});

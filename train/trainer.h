@@ -12,6 +12,7 @@
 #include "data/tokenizer.h"
 #include "layers/transformer.h"
 #include "train/config_loader.h"
+#include "train/evaluate.h"
 #include "train/progress.h"
 
 namespace tapeline {
@@ -27,12 +28,16 @@ struct TrainOptions {
   std::filesystem::path folder;  ///< the run folder
   /// Go on from the folder's latest checkpoint. Without it a folder that holds a run is refused.
   bool resume = false;
-  std::optional<std::filesystem::path> from;  ///< start from the weights of this checkpoint
-  std::string label;                          ///< shown before the step ("rope, seed 0")
+  /// Start from the weights of this checkpoint; they become the run's own checkpoint of step 0. A run that
+  /// has a checkpoint to resume from goes on with that one.
+  std::optional<std::filesystem::path> from;
+  std::string label;  ///< shown before the step ("rope, seed 0")
   ProgressStyle progress = ProgressStyle::none;
   double gemm_gflops = 0;  ///< the machine's measured speed, for the share shown; 0: measured now
   /// Called after every step with the share of the steps done and the seconds left (NaN: not known yet).
   std::function<void(double done, double seconds_left)> after_step;
+  /// Measures the model after a step, instead of the evaluation on the validation split.
+  std::function<EvaluationResult(Index step)> validate;
 };
 
 struct TrainOutcome {

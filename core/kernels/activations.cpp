@@ -59,7 +59,9 @@ void gelu_tanh_range(const Real* x, Index count, Real* y) {
 void gelu_tanh_gradient_range(const Real* x, const Real* d_y, Index count, Real beta, Real* d_x) {
   const auto limit = every(20.0);  // further out the derivative is 0 or 1, and x^2 must not overflow
   for_each_vector(count, [&](auto lanes, Index i) HWY_ATTR {
-    const auto v = hn::Max(hn::Min(lanes.load(x + i), limit), hn::Neg(limit));
+    const auto given = lanes.load(x + i);
+    // By comparison, since Min and Max would turn a NaN into the limit.
+    const auto v = hn::IfThenElse(hn::Gt(hn::Abs(given), limit), hn::CopySign(limit, given), given);
     const auto square = hn::Mul(v, v);
     const auto inner = hn::MulAdd(square, every(twice_root * cubic), every(twice_root));
     const auto slope = hn::MulAdd(square, every(3 * twice_root * cubic), every(twice_root));

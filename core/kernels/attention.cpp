@@ -1,5 +1,6 @@
 #include "core/kernels/attention.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -109,7 +110,7 @@ Index heads_alone(const AttentionProblem& problem) {
 
 /// A share of tiles worth a thread: about a hundred thousand multiplications.
 Index forward_grain(const AttentionProblem& problem) {
-  const Index rows = std::min(problem.query_rows, attention_tile_rows);
+  const Index rows = std::clamp<Index>(problem.query_rows, 1, attention_tile_rows);
   const Index keys = problem.mask.causal ? problem.key_rows - problem.query_rows / 2 : problem.key_rows;
   return 100'000 / (2 * rows * std::max<Index>(keys, 1) * std::max<Index>(problem.width, 1)) + 1;
 }

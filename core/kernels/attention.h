@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <variant>
 
-#include "core/attention.h"
+#include "core/dropout.h"
 #include "core/kernels/score_terms/distance_bias.h"
 #include "core/kernels/score_terms/linear_bias.h"
+#include "core/key_mask.h"
+#include "core/positions.h"
+#include "core/real.h"
 
 /// Streaming softmax attention on plain memory. What a score term needs is handed over as a view: numbers and
 /// sizes, never a place on the tape. A term is one header in core/kernels/score_terms/ and one alternative of
@@ -38,6 +41,13 @@ struct AttentionProblem {
   Index tiles() const { return (query_rows + attention_tile_rows - 1) / attention_tile_rows; }
   /// The distance of query row 0 and key row 0.
   Index first_distance() const { return key_rows - query_rows; }
+  /// The number of a query row in its sequence, and that of a key row: a windowed cache holds the sinks, then
+  /// the last rows, and what it has dropped lies between.
+  Index query_number(Index query_row) const { return positions.query.begin + query_row; }
+  Index key_number(Index key_row) const {
+    if (mask.window > 0 && key_row < mask.sinks) return positions.key.begin + key_row;
+    return positions.query.begin - first_distance() + key_row;
+  }
   /// How many keys a query row sees.
   Index keys_seen(Index query_row) const {
     const Index row = first_distance() + query_row;

@@ -120,7 +120,11 @@ class BackwardTile {
         kept = hn::Mul(weight, factor);
       }
       hn::Store(kept, d, weights + j * attention_tile_rows);
-      hn::Store(hn::Mul(weight, hn::Sub(d_weight, delta)), d, d_scores + j * attention_tile_rows);
+      auto d_score = hn::Mul(weight, hn::Sub(d_weight, delta));
+      // The products skip bands that no row sees: what stands there was never written. A weight that is NaN
+      // stays.
+      if constexpr (!whole) d_score = hn::IfThenZeroElse(hn::Eq(weight, hn::Zero(d)), d_score);
+      hn::Store(d_score, d, d_scores + j * attention_tile_rows);
     }
     clear(end, scores_.keys());
   }

@@ -47,7 +47,7 @@ class ForwardTile {
   template <class Term>
   void probe(Term& term, Index sink_keys, double* sums) {
     const Lanes d;
-    const Index reach = problem_.first_distance() + scores_.first_row();
+    const Index first_number = problem_.query_number(scores_.first_row());
     double entropies[attention_tile_rows] = {};
     for_key_tiles<Term>(problem_, scores_, [&] {
       scores_.score(term);
@@ -57,13 +57,13 @@ class ForwardTile {
           HWY_ALIGN Real weights[64 / sizeof(Real)], logarithms[64 / sizeof(Real)];
           hn::Store(exponential(logarithm), d, weights);
           hn::Store(logarithm, d, logarithms);
-          const Index key = scores_.first_key_row() + j;
+          const Index key = problem_.key_number(scores_.first_key_row() + j);
           for (Index i = 0; i < std::min(lane_count(), scores_.rows() - row); ++i) {
             const auto weight = static_cast<double>(weights[i]);
             if (weight == 0) continue;  // 0 ln 0 = 0
             entropies[row + i] -= weight * static_cast<double>(logarithms[i]);
             if (key < sink_keys) sums[2] += weight;
-            sums[3] += weight * static_cast<double>(reach + row + i - key);
+            sums[3] += weight * static_cast<double>(first_number + row + i - key);
           }
         }
       }

@@ -8,6 +8,8 @@
 #define TAPELINE_CORE_KERNELS_VECTOR_LOOPS_INL_H_
 #endif
 
+#include <cstring>
+
 #include "core/real.h"
 #include "hwy/highway.h"
 
@@ -33,8 +35,22 @@ struct WholeVector {
 struct PartOfVector {
   Index count;
   HWY_INLINE hn::Mask<RealTag> mask() const { return hn::FirstN(RealTag(), static_cast<size_t>(count)); }
+#if HWY_MEM_OPS_MIGHT_FAULT
+  // Masked access is access to the whole vector there: it asks for alignment and reads past the end.
+  HWY_INLINE RealVector load(const Real* from) const {
+    HWY_ALIGN Real numbers[hn::MaxLanes(RealTag())] = {};
+    for (Index i = 0; i < count; ++i) numbers[i] = from[i];
+    return hn::Load(RealTag(), numbers);
+  }
+  HWY_INLINE void store(RealVector value, Real* to) const {
+    HWY_ALIGN Real numbers[hn::MaxLanes(RealTag())];
+    hn::Store(value, RealTag(), numbers);
+    for (Index i = 0; i < count; ++i) to[i] = numbers[i];
+  }
+#else
   HWY_INLINE RealVector load(const Real* from) const { return hn::MaskedLoad(mask(), RealTag(), from); }
   HWY_INLINE void store(RealVector value, Real* to) const { hn::BlendedStore(value, mask(), RealTag(), to); }
+#endif
   HWY_INLINE RealVector keep(RealVector value) const { return hn::IfThenElseZero(mask(), value); }
 };
 

@@ -2,6 +2,7 @@
 
 #include "core/error.h"
 #include "core/ops.h"
+#include "core/ops/operand_text.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
 
@@ -27,8 +28,7 @@ Var gelu_tanh(Var x) {
 
 Var swiglu(Var x) {
   require<ShapeError>(x && x.shape().rank() >= 1 && x.shape().last() % 2 == 0,
-                      "swiglu: x is {}; its last extent must be even: gate and value side by side",
-                      x ? x.shape().text() : "absent");
+                      "swiglu: x is {}; its last extent must be even: gate and value side by side", text(x));
   const Index rows = x.shape().rows(), width = x.shape().last() / 2;
   const Tensor y = x.tape().allocate(x.shape().with_last(width));
   swiglu_forward(x.value().data, rows, width, y.data);

@@ -39,7 +39,7 @@ PassPositions resolved(PassPositions positions, Index query_rows, Index key_rows
 }
 
 /// Fills in what the terms say, and checks it; the operands' shapes are already there.
-void describe(AttentionProblem& problem, const ScoreTerms& terms) {
+void describe(AttentionProblem& problem, const ScoreTerms& terms, const ServedTerm& served) {
   problem.scale = terms.scale;
   problem.mask = terms.mask;
   require<ShapeError>(terms.mask.window >= 0 && terms.mask.sinks >= 0,
@@ -56,7 +56,7 @@ void describe(AttentionProblem& problem, const ScoreTerms& terms) {
     problem.query_scale = terms.query_scale.value().data;
     problem.query_scale_stride = by_head ? problem.query_rows : 0;
   }
-  std::visit([&](const auto& term) { check_term(term, problem); }, terms.term);
+  std::visit([&](const auto& term) { check_term(term, problem); }, served);
 }
 
 void check_probe(const AttentionProbe& probe, Index heads) {
@@ -86,7 +86,7 @@ void add_to_probe(AttentionProbe& probe, const double* sums, const AttentionProb
 }
 
 /// Output and log-sum-exp (null unless wanted), which live as long as the tape; scratch is given back.
-AttentionResult forward(Tape& tape, AttentionProblem& problem, const ScoreTerms& terms, bool want_log_sum,
+AttentionResult forward(Tape& tape, AttentionProblem& problem, const ServedTerm& served, bool want_log_sum,
                         AttentionProbe* probe) {
   Arena& arena = tape.arena();
   const Index rows = problem.batch * problem.heads * problem.query_rows;
@@ -99,7 +99,7 @@ AttentionResult forward(Tape& tape, AttentionProblem& problem, const ScoreTerms&
     result.probe = per_worker<double>(arena, problem.heads * attention_probe_sums);
     result.probe_sinks = probe->sink_keys;
   }
-  std::visit([&](const auto& term) { problem.term = forward_view(term, arena); }, terms.term);
+  std::visit([&](const auto& term) { problem.term = forward_view(term, arena); }, served);
   attention_forward(problem, result, workspace_for(arena, attention_forward_workspace(problem)));
   std::visit([](const auto& view) { check_faults(view); }, problem.term);
   if (probe != nullptr) add_to_probe(*probe, result.probe, problem);
@@ -137,10 +137,10 @@ void add_query_scale_gradient(Var query_scale, const Real* rows, const Attention
   }
 }
 
-void backward(Var q, Var k, Var v, const ScoreTerms& terms, AttentionProblem problem,
+void backward(Var q, Var k, Var v, Var query_scale, const ServedTerm& served, AttentionProblem problem,
               const AttentionResult& result, const Real* d_out) {
   Arena& arena = q.tape().arena();
-  std::visit([&](const auto& term) { problem.term = backward_view(term, arena, problem); }, terms.term);
+  std::visit([&](const auto& term) { problem.term = backward_view(term, arena, problem); }, served);
   AttentionGradients gradients;
   gradients.out = result.out;
   gradients.log_sum = result.log_sum;
@@ -152,7 +152,7 @@ void backward(Var q, Var k, Var v, const ScoreTerms& terms, AttentionProblem pro
   gradients.d_q = d_q.data, gradients.add_q = d_q.add;
   gradients.d_k = d_k.data, gradients.add_k = d_k.add;
   gradients.d_v = d_v.data, gradients.add_v = d_v.add;
-  const bool scale_wanted = terms.query_scale && terms.query_scale.needs_grad();
+  const bool scale_wanted = query_scale && query_scale.needs_grad();
   if (scale_wanted) {
     gradients.d_query_scale = arena.allocate_array<Real>(
         static_cast<std::size_t>(problem.batch * problem.heads * problem.query_rows));
@@ -161,7 +161,7 @@ void backward(Var q, Var k, Var v, const ScoreTerms& terms, AttentionProblem pro
   Real* const partials =
       arena.allocate_array<Real>(static_cast<std::size_t>(attention_backward_partials(problem)));
   attention_backward(problem, gradients, workspace, partials);
-  if (scale_wanted) add_query_scale_gradient(terms.query_scale, gradients.d_query_scale, problem);
+  if (scale_wanted) add_query_scale_gradient(query_scale, gradients.d_query_scale, problem);
   std::visit(
       [&](const auto& term) {
         const Var input = term_input(term);
@@ -172,12 +172,15 @@ void backward(Var q, Var k, Var v, const ScoreTerms& terms, AttentionProblem pro
             },
             problem.term);
       },
-      terms.term);
+      served);
 }
 
 }  // namespace
 
 Var attention(Var q, Var k, Var v, const ScoreTerms& terms, const Dropout& dropout, AttentionProbe* probe) {
+  require<ShapeError>(q && k && v, "attention: q is {}, k is {}, v is {}; all three are needed", text(q),
+                      text(k), text(v));
+  const ServedTerm term = served_term(terms);
   const Shape &queries = q.shape(), &keys = k.shape(), &values = v.shape();
   require<ShapeError>(queries.rank() == 4 && keys.rank() == 4,
                       "attention: q is {}, k is {}; expected [batch, heads, rows, head width]",
@@ -200,15 +203,19 @@ Var attention(Var q, Var k, Var v, const ScoreTerms& terms, const Dropout& dropo
   problem.q = q.value().data, problem.k = k.value().data, problem.v = v.value().data;
   problem.key_stride = problem.key_rows * problem.width;
   problem.dropout = dropout;
-  describe(problem, terms);
+  describe(problem, terms, term);
   Tape& tape = q.tape();
-  const AttentionResult result = forward(tape, problem, terms, tape.recording(), probe);
-  const Var term = std::visit([](const auto& alternative) { return term_input(alternative); }, terms.term);
-  return tape.record("attention", {queries, result.out}, {q, k, v, terms.query_scale, term},
-                     [=](Var output) { backward(q, k, v, terms, problem, result, output.grad().data); });
+  const AttentionResult result = forward(tape, problem, term, tape.recording(), probe);
+  const Var learned = std::visit([](const auto& alternative) { return term_input(alternative); }, term);
+  const Var query_scale = terms.query_scale;
+  return tape.record("attention", {queries, result.out}, {q, k, v, query_scale, learned}, [=](Var output) {
+    backward(q, k, v, query_scale, term, problem, result, output.grad().data);
+  });
 }
 
 Var attention(Var q, const CachedKeyValues& cache, const ScoreTerms& terms, AttentionProbe* probe) {
+  require<ShapeError>(static_cast<bool>(q), "attention: q is absent");
+  const ServedTerm term = served_term(terms);
   const Shape& queries = q.shape();
   Tape& tape = q.tape();
   require<StateError>(
@@ -230,8 +237,8 @@ Var attention(Var q, const CachedKeyValues& cache, const ScoreTerms& terms, Atte
   problem.query_rows = queries[2], problem.key_rows = cache.rows, problem.width = queries[3];
   problem.q = q.value().data, problem.k = cache.keys, problem.v = cache.values;
   problem.key_stride = cache.head_stride;
-  describe(problem, terms);
-  const AttentionResult result = forward(tape, problem, terms, false, probe);
+  describe(problem, terms, term);
+  const AttentionResult result = forward(tape, problem, term, false, probe);
   return tape.record("attention", {queries, result.out}, {q}, [](Var) {});
 }
 

@@ -1,16 +1,41 @@
 #pragma once
 
 #include <algorithm>
+#include <string_view>
+#include <variant>
 
 #include "core/attention.h"
 #include "core/error.h"
 #include "core/kernels/attention.h"
+#include "core/ops/operand_text.h"
 #include "core/parallel.h"
 
-/// What the attention op does for each alternative of ScoreTerms::term: the Var whose gradient it has, the
+/// What the attention op does for each term that it serves: the Var whose gradient it has, the
 /// check of its shape, the view that the kernel gets, and the way of the gradient back. One overload set a
 /// term.
 namespace tapeline::inline TAPELINE_PRECISION {
+
+/// The alternatives of ScoreTerms::term that have a kernel.
+using ServedTerm = std::variant<std::monostate, LinearBias, DistanceBias>;
+
+[[noreturn]] inline void refuse_term(std::string_view name) {
+  fail<ConfigError>(
+      "attention: the score term {} is not available in this version; use LinearBias, DistanceBias or none",
+      name);
+}
+inline ServedTerm served(std::monostate) { return {}; }
+inline ServedTerm served(const LinearBias& term) { return term; }
+inline ServedTerm served(const DistanceBias& term) { return term; }
+inline ServedTerm served(const RowNormalizedBias&) { refuse_term("RowNormalizedBias (FIRE)"); }
+inline ServedTerm served(const RelativeVectors&) {
+  refuse_term("RelativeVectors (Transformer-XL, XLNet, Shaw, DeBERTa)");
+}
+inline ServedTerm served(const ContextualPositions&) { refuse_term("ContextualPositions (CoPE)"); }
+
+/// Throws ConfigError for a term that has none.
+inline ServedTerm served_term(const ScoreTerms& terms) {
+  return std::visit([](const auto& term) { return served(term); }, terms.term);
+}
 
 /// One accumulator a worker, zeroed.
 template <class Number>
@@ -47,8 +72,8 @@ inline Var term_input(const LinearBias& term) { return term.slopes; }
 
 inline void check_term(const LinearBias& term, const AttentionProblem& problem) {
   require<ShapeError>(term.slopes && term.slopes.shape() == Shape{problem.heads},
-                      "attention: slopes are {}, q has {} heads; expected [{}]",
-                      term.slopes ? term.slopes.shape().text() : "absent", problem.heads, problem.heads);
+                      "attention: slopes are {}, q has {} heads; expected [{}]", text(term.slopes),
+                      problem.heads, problem.heads);
 }
 
 inline LinearBiasView forward_view(const LinearBias& term, Arena&) {
@@ -80,7 +105,7 @@ inline Var term_input(const DistanceBias& term) { return term.table; }
 inline void check_term(const DistanceBias& term, const AttentionProblem& problem) {
   require<ShapeError>(term.table && term.table.shape().rank() == 2 && term.table.shape()[0] == problem.heads,
                       "attention: the bias table is {}, q has {} heads; expected [{}, distances]",
-                      term.table ? term.table.shape().text() : "absent", problem.heads, problem.heads);
+                      text(term.table), problem.heads, problem.heads);
   const PassPositions& positions = problem.positions;
   if (!positions.query.axis[0].empty() || !positions.key.axis[0].empty()) return;  // asked pair by pair
   if (problem.query_rows == 0) return;

@@ -4,6 +4,7 @@
 #include "core/dropout_counter.h"
 #include "core/error.h"
 #include "core/ops.h"
+#include "core/ops/operand_text.h"
 #include "core/parallel.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
@@ -44,8 +45,7 @@ void apply_factors(const Tensor& in, const Tensor& out, bool accumulate, const D
 Var dropout(Var x, const Dropout& dropout, Index first_row) {
   require<ConfigError>(dropout.rate >= 0 && dropout.rate <= 1,
                        "dropout: the rate is {}; it must lie in [0, 1]", dropout.rate);
-  require<ShapeError>(x && x.shape().rank() == 3, "dropout: x is {}; expected [batch, time, width]",
-                      x ? x.shape().text() : "absent");
+  require<ShapeError>(x && x.shape().rank() == 3, "dropout: x is {}; expected [batch, time, width]", text(x));
   if (dropout.rate == 0) return x;
   const Tensor out = x.tape().allocate(x.shape());
   apply_factors(x.value(), out, false, dropout, first_row);

@@ -2,6 +2,7 @@
 
 #include "core/error.h"
 #include "core/ops.h"
+#include "core/ops/operand_text.h"
 #include "core/parallel.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
@@ -47,8 +48,7 @@ Var gather(std::string_view op, Var table, std::span<const Number> rows, const S
 
 Var embedding(Var table, std::span<const Token> ids, Index batch, Index time) {
   require<ShapeError>(table && table.shape().rank() == 2,
-                      "embedding: the table is {}; expected [vocabulary, width]",
-                      table ? table.shape().text() : "absent");
+                      "embedding: the table is {}; expected [vocabulary, width]", text(table));
   require<ShapeError>(batch >= 0 && time >= 0 && static_cast<Index>(ids.size()) == batch * time,
                       "embedding: {} ids were given for a batch of {} by {}; expected {}", ids.size(), batch,
                       time, batch * time);
@@ -57,8 +57,7 @@ Var embedding(Var table, std::span<const Token> ids, Index batch, Index time) {
 
 Var gather_rows(Var table, std::span<const Index> rows) {
   require<ShapeError>(table && table.shape().rank() == 2,
-                      "gather_rows: the table is {}; expected [rows, width]",
-                      table ? table.shape().text() : "absent");
+                      "gather_rows: the table is {}; expected [rows, width]", text(table));
   return gather("gather_rows", table, rows, {static_cast<Index>(rows.size()), table.shape()[1]});
 }
 

@@ -3,6 +3,7 @@
 
 #include "core/error.h"
 #include "core/ops.h"
+#include "core/ops/operand_text.h"
 #include "core/ops/rotation.h"
 #include "core/parallel.h"
 
@@ -61,7 +62,7 @@ struct SplitGradient {
 HeadsSplit split_heads(Var x, Index heads, Index key_value_heads, const Rotation& query_rotation,
                        const Rotation& key_rotation) {
   require<ShapeError>(x && x.shape().rank() == 3, "split_heads: x is {}; expected [batch, time, width]",
-                      x ? x.shape().text() : "absent");
+                      text(x));
   require<ShapeError>(heads >= 1 && key_value_heads >= 1 && heads % key_value_heads == 0,
                       "split_heads: {} heads and {} key/value heads; the second must divide the first", heads,
                       key_value_heads);
@@ -109,8 +110,7 @@ HeadsSplit split_heads(Var x, Index heads, Index key_value_heads, const Rotation
 
 Var merge_heads(Var x) {
   require<ShapeError>(x && x.shape().rank() == 4,
-                      "merge_heads: x is {}; expected [batch, heads, time, head width]",
-                      x ? x.shape().text() : "absent");
+                      "merge_heads: x is {}; expected [batch, heads, time, head width]", text(x));
   const Index batch = x.shape()[0], heads = x.shape()[1], time = x.shape()[2], width = x.shape()[3];
   const HeadColumns columns{batch, time, heads * width, 0, heads, width};
   const Tensor out = x.tape().allocate({batch, time, heads * width});

@@ -6,11 +6,10 @@
 #include "core/kernels/gemm.h"
 #include "core/kernels/rows.h"
 #include "core/ops.h"
+#include "core/ops/operand_text.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
 namespace {
-
-std::string text(Var v) { return v ? v.shape().text() : "absent"; }
 
 // A chunk's logits stay in the cache between the product that makes them, the softmax, and the two products
 // of its gradient.

@@ -2,11 +2,10 @@
 
 #include "core/error.h"
 #include "core/ops.h"
+#include "core/ops/operand_text.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
 namespace {
-
-std::string text(Var v) { return v ? v.shape().text() : "absent"; }
 
 // Layer norm; without `centred`, RMS norm. Saved for the gradient: mean and 1/deviation of each row.
 Var normalize(std::string_view op, Var x, Var gain, Var shift, double epsilon, bool centred) {

@@ -2,11 +2,10 @@
 #include "core/kernels/gemm.h"
 #include "core/kernels/rows.h"
 #include "core/ops.h"
+#include "core/ops/operand_text.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
 namespace {
-
-std::string text(Var v) { return v ? v.shape().text() : "absent"; }
 
 // A matrix as it is stored, and whether it enters the product transposed.
 struct Factor {

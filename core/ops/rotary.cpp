@@ -2,6 +2,7 @@
 
 #include "core/error.h"
 #include "core/ops.h"
+#include "core/ops/operand_text.h"
 #include "core/ops/rotation.h"
 #include "core/parallel.h"
 
@@ -41,8 +42,7 @@ Turn turn_of(std::string_view op, const Rotation& rotation, Index time, Index he
   require<ShapeError>(
       rotation.sine && rotation.cosine.shape() == expected && rotation.sine.shape() == expected,
       "{}: cosine is {}, sine is {}; expected {} for {} rows and a rotated width of {}", op,
-      rotation.cosine.shape().text(), rotation.sine ? rotation.sine.shape().text() : "absent",
-      expected.text(), time, rotation.width);
+      rotation.cosine.shape().text(), text(rotation.sine), expected.text(), time, rotation.width);
   require<StateError>(!rotation.cosine.needs_grad() && !rotation.sine.needs_grad(),
                       "{}: the rotation tables want a gradient, which this op does not give; pass constants",
                       op);
@@ -62,8 +62,7 @@ void turn_row(const Turn& turn, TurnDirection direction, bool accumulate, Index 
 
 Var rotate(Var x, const Rotation& rotation) {
   require<ShapeError>(x && x.shape().rank() == 4,
-                      "rotate: x is {}; expected [batch, heads, time, head width]",
-                      x ? x.shape().text() : "absent");
+                      "rotate: x is {}; expected [batch, heads, time, head width]", text(x));
   if (!rotation) return x;
   const Index time = x.shape()[2], head_width = x.shape()[3];
   const Turn turn = turn_of("rotate", rotation, time, head_width);

@@ -1,7 +1,6 @@
 #include "experiments/commands/dry_run.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -9,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/memory.h"
 #include "core/parallel.h"
 #include "core/random.h"
 #include "experiments/output.h"
@@ -34,10 +34,6 @@ struct Estimate {
   double training_seconds = 0;
   int threads = 1;
 };
-
-double machine_bytes() {
-  return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
-}
 
 Measured measure(const Config& config, const StepShape& shape) {
   Transformer model(model_plan(config));
@@ -82,7 +78,7 @@ Estimate estimate(const Config& config, Index models) {
   const double least =
       sizeof(Real) * (4 * found.matrix_parameters +
                       12 * rows * static_cast<double>(config.model.layers * config.model.width));
-  if (least > 0.8 * machine_bytes()) return found;
+  if (least > 0.8 * physical_memory_bytes()) return found;
   found.measured = measure(config, shape);
   found.training_seconds = found.measured->step_seconds * steps;
   return found;
@@ -120,7 +116,7 @@ std::string plain_text(const ResolvedConfig& config, const Estimate& found, Inde
   line("work", fmt::format("{}FLOP a step, {}FLOP of training in all", short_number(found.step_flops),
                            short_number(found.training_flops)));
   if (!found.measured) {
-    line("memory", fmt::format("more than this machine's {}B", short_number(machine_bytes())));
+    line("memory", fmt::format("more than this machine's {}B", short_number(physical_memory_bytes())));
     return text;
   }
   line("memory", fmt::format("{}B a model, the text not counted", short_number(found.measured->bytes)));

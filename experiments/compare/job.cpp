@@ -3,10 +3,10 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
-#include <unistd.h>
 
 #include <algorithm>
 
+#include "core/descriptor.h"
 #include "core/error.h"
 #include "core/files.h"
 #include "core/parallel.h"
@@ -25,16 +25,13 @@ class FolderLock {
  public:
   explicit FolderLock(const std::filesystem::path& folder)
       : descriptor_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-    require<FileError>(descriptor_ >= 0 && ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0,
+    require<FileError>(descriptor_.number() >= 0 && ::flock(descriptor_.number(), LOCK_EX | LOCK_NB) == 0,
                        "compare: \"{}\" is in use by another comparison; wait for it, or give another --out",
                        folder.string());
   }
-  ~FolderLock() { ::close(descriptor_); }
-  FolderLock(const FolderLock&) = delete;
-  FolderLock& operator=(const FolderLock&) = delete;
 
  private:
-  int descriptor_;
+  Descriptor descriptor_;
 };
 
 /// One split and one set of targets for all lengths of all cells.

@@ -47,7 +47,7 @@ std::string certainty(const std::vector<ResultRow>& rows, const Series& best, co
 
 /// How a sentence speaks of a series.
 std::string spoken(const Series& series) {
-  return series.name == "none" ? std::string("no encoding (none)") : series.name;
+  return series.name == "none" ? std::string("the model without positions (none)") : series.name;
 }
 
 std::string joined(const std::vector<std::string>& parts) {
@@ -119,7 +119,9 @@ std::string answer_text(const Comparison& comparison, const std::vector<Series>&
                                  first->bits_per_byte.mean, end,
                                  perplexity_ratio(rows, series, longest).mean));
   }
-  if (!others.empty()) text += fmt::format(" {}.", joined(others));
+  if (!others.empty()) {
+    text += fmt::format(" {}{}.", others.size() > 1 ? "Of the others, " : "", joined(others));
+  }
   if (!refused.empty()) {
     text += fmt::format(" {} cannot be evaluated at {}{}.", joined(refused), number_text(longest),
                         trained > 0 ? fmt::format(": no positions past {}", number_text(trained)) : "");

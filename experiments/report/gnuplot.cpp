@@ -10,28 +10,13 @@
 #include <cerrno>
 #include <cstring>
 
+#include "core/descriptor.h"
 #include "core/error.h"
 
 extern char** environ;
 
 namespace tapeline {
 namespace {
-
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() { close(); }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int number() const { return number_; }
-  void close() {
-    if (number_ >= 0) ::close(number_);
-    number_ = -1;
-  }
-
- private:
-  int number_;
-};
 
 /// The first line of what gnuplot complained of that says something.
 std::string first_complaint(const std::string& text) {

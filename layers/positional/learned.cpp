@@ -11,6 +11,8 @@ namespace tapeline::inline TAPELINE_PRECISION {
 
 namespace {
 
+constexpr Index most_rows = Index{1} << 32;
+
 BeyondTable parse_beyond(std::string_view text) {
   if (text == "clamp") return BeyondTable::clamp;
   if (text == "wrap") return BeyondTable::wrap;
@@ -27,9 +29,9 @@ std::span<Index> arena_indices(Pass& pass, Index count) {
 
 LearnedPositions::LearnedPositions(const Scope& scope, const Settings& settings)
     : PositionalEncoding(settings.head_width), settings_(settings) {
-  require<ConfigError>(settings.rows >= 1,
-                       "positional.learned.rows = {}; the table needs at least 1 row (0: train.length)",
-                       settings.rows);
+  require<ConfigError>(settings.rows >= 1 && settings.rows <= most_rows,
+                       "positional.learned.rows = {}; the table needs 1 to {} rows (0: train.length)",
+                       settings.rows, most_rows);
   table_ = &scope.add("table", {.shape = {settings.rows, settings.width}, .initializer = normal()});
 }
 
@@ -100,11 +102,17 @@ const EncodingKind& learned_kind() {
       .make = [](const OptionValues& options,
                  const EncodingContext& context) -> std::unique_ptr<PositionalEncoding> {
         const Index rows = options.integer("rows");
+        const BeyondTable beyond = parse_beyond(options.text("beyond"));
+        require<ConfigError>(rows == 0 || rows >= context.train_length || beyond != BeyondTable::refuse,
+                             "positional.learned.rows = {} and train.length = {}; the table needs a row for "
+                             "every trained position, "
+                             "or another positional.learned.beyond than \"refuse\"",
+                             rows, context.train_length);
         return std::make_unique<LearnedPositions>(
             context.scope, LearnedPositions::Settings{.rows = rows == 0 ? context.train_length : rows,
                                                       .width = context.width,
                                                       .head_width = context.head_width,
-                                                      .beyond = parse_beyond(options.text("beyond"))});
+                                                      .beyond = beyond});
       },
   };
   return kind;

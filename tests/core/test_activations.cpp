@@ -1,16 +1,15 @@
 #include <doctest/doctest.h>
-#include <hwy/targets.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <string>
 #include <vector>
 
 #include "core/error.h"
 #include "core/ops.h"
 #include "tests/support/gradcheck.h"
+#include "tests/support/instruction_sets.h"
 #include "tests/support/reference.h"
 
 using namespace tapeline;
@@ -30,7 +29,10 @@ double naive_gelu_slope(double x) {
 double naive_gelu_tanh(double x) {
   return x / (1 + std::exp(-2 * std::sqrt(2 / std::acos(-1.0)) * (x + 0.044715 * x * x * x)));
 }
-double naive_silu(double x) { return x / (1 + std::exp(-x)); }
+double naive_gelu_tanh_slope(double x) {
+  const double root = std::sqrt(2 / std::acos(-1.0)), t = std::tanh(root * (x + 0.044715 * x * x * x));
+  return (1 + t) / 2 + x / 2 * (1 - t * t) * root * (1 + 3 * 0.044715 * x * x);
+}
 
 // Numbers from `low` to `high`, so many that every vector lane and every part of the range comes up.
 Storage grid(double low, double high, Index count) {
@@ -68,10 +70,7 @@ TEST_CASE("gelu: against the error function on a dense grid, tails included, for
     right.push_back(naive_gelu(static_cast<double>(x.data()[i])));
     right_slopes.push_back(naive_gelu_slope(static_cast<double>(x.data()[i])));
   }
-  for (std::int64_t left = hwy::SupportedTargets() & HWY_TARGETS; left != 0; left &= left - 1) {
-    const std::int64_t target = left & -left;
-    hwy::SetSupportedTargetsForTest(target);
-    hwy::GetChosenTarget().DeInit();
+  for_every_instruction_set([&](std::int64_t target) {
     const std::vector<double> y = values(&gelu, x), d = slopes(&gelu, x);
     double worst = 0, worst_slope = 0;
     for (std::size_t i = 0; i < y.size(); ++i) {
@@ -80,32 +79,49 @@ TEST_CASE("gelu: against the error function on a dense grid, tails included, for
     }
     // Without a fused multiply-add the exponent's rounding shows in the far tail.
     const bool fused = target <= HWY_AVX2;
-    CHECK_MESSAGE(worst <= (sizeof(Real) == 4 ? (fused ? 6e-7 : 6e-6) : (fused ? 2e-15 : 1e-13)),
-                  std::string(hwy::TargetName(target)));
-    CHECK_MESSAGE(worst_slope <= (sizeof(Real) == 4 ? 4e-7 : 1e-15), std::string(hwy::TargetName(target)));
-  }
-  hwy::SetSupportedTargetsForTest(0);
-  hwy::GetChosenTarget().DeInit();
+    CHECK(worst <= (sizeof(Real) == 4 ? (fused ? 6e-7 : 6e-6) : (fused ? 2e-15 : 1e-13)));
+    CHECK(worst_slope <= (sizeof(Real) == 4 ? 4e-7 : 1e-15));
+  });
 }
 
-TEST_CASE("gelu_tanh and swiglu: on a dense grid") {
+TEST_CASE("gelu_tanh: values and slopes on a dense grid, for every instruction set") {
   const Storage x = grid(-9, 9, 20002);
-  const std::vector<double> y = values(&gelu_tanh, x);
-  double worst = 0;
-  for (std::size_t i = 0; i < y.size(); ++i)
-    worst = std::max(worst, std::abs(y[i] - naive_gelu_tanh(static_cast<double>(x.data()[i]))));
-  CHECK(worst <= (sizeof(Real) == 4 ? 2e-6 : 1e-13));
+  for_every_instruction_set([&](std::int64_t) {
+    const std::vector<double> y = values(&gelu_tanh, x), d = slopes(&gelu_tanh, x);
+    double worst = 0, worst_slope = 0;
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      const double v = static_cast<double>(x.data()[i]);
+      worst = std::max(worst, std::abs(y[i] - naive_gelu_tanh(v)));
+      worst_slope = std::max(worst_slope, std::abs(d[i] - naive_gelu_tanh_slope(v)));
+    }
+    CHECK(worst <= (sizeof(Real) == 4 ? 2e-6 : 1e-13));
+    CHECK(worst_slope <= (sizeof(Real) == 4 ? 2e-6 : 1e-13));
+  });
+}
 
-  const std::vector<double> both = numbers_of(x.tensor());
-  TestTape tape(Recording::off);
-  const Var result = swiglu(reshape(tape->constant(x.tensor()), {73, 274}));
-  CHECK(result.shape() == Shape{73, 137});
-  std::vector<double> right;
-  for (std::size_t row = 0; row < 73; ++row) {
-    for (std::size_t j = 0; j < 137; ++j)
-      right.push_back(naive_silu(both[row * 274 + j]) * both[row * 274 + 137 + j]);
+TEST_CASE("swiglu: values and gradients on a dense grid, for every instruction set") {
+  const std::size_t rows = 73, width = 137;
+  const Storage x = grid(-9, 9, 20002), weights = random_storage({73, 137}, "weights");
+  const std::vector<double> both = numbers_of(x.tensor()), d_y = numbers_of(weights.tensor());
+  std::vector<double> right, d_right(both.size());
+  for (std::size_t row = 0; row < rows; ++row) {
+    for (std::size_t j = 0; j < width; ++j) {
+      const std::size_t gate = row * 2 * width + j, place = row * width + j;
+      const double b = both[gate], a = both[gate + width], s = 1 / (1 + std::exp(-b));
+      right.push_back(a * b * s);
+      d_right[gate] = d_y[place] * a * (s + b * s * (1 - s));
+      d_right[gate + width] = d_y[place] * b * s;
+    }
   }
-  CHECK(largest_difference(numbers_of(result.value()), right) <= rounding());
+  for_every_instruction_set([&](std::int64_t) {
+    TestTape tape;
+    const Var in = tape->variable(x.tensor());
+    const Var result = swiglu(reshape(in, {73, 274}));
+    CHECK(result.shape() == Shape{73, 137});
+    CHECK(largest_difference(numbers_of(result.value()), right) <= rounding());
+    tape->backward(weighted_sum(result, weights.tensor()));
+    CHECK(largest_difference(numbers_of(in.grad()), d_right) <= rounding());
+  });
 }
 
 TEST_CASE("gelu: the two forms, from the field") {
@@ -134,15 +150,22 @@ TEST_CASE("activations: far out the values are 0 and x, the slopes 0 and 1") {
   }
 }
 
-TEST_CASE("activations: a NaN is not hidden") {
+TEST_CASE("activations: a NaN is not hidden, neither in values nor in slopes, for every instruction set") {
   Storage x = random_storage({38}, "x");
   x.data()[3] = x.data()[36] = std::numeric_limits<Real>::quiet_NaN();
-  for (const auto op : {&gelu, &gelu_tanh}) {
-    const std::vector<double> y = values(op, x);
-    for (std::size_t i = 0; i < y.size(); ++i) CHECK(std::isnan(y[i]) == (i == 3 || i == 36));
-  }
-  const std::vector<double> y = values(&swiglu, x);
-  for (std::size_t i = 0; i < y.size(); ++i) CHECK(std::isnan(y[i]) == (i == 3 || i == 36 - 19));
+  for_every_instruction_set([&](std::int64_t) {
+    for (const auto op : {&gelu, &gelu_tanh}) {
+      const std::vector<double> y = values(op, x), d = slopes(op, x);
+      for (std::size_t i = 0; i < y.size(); ++i) {
+        CHECK(std::isnan(y[i]) == (i == 3 || i == 36));
+        CHECK(std::isnan(d[i]) == (i == 3 || i == 36));
+      }
+    }
+    // Gates 0 to 18, then values: number 3 is a gate, number 36 the value of gate 17.
+    const std::vector<double> y = values(&swiglu, x), d = slopes(&swiglu, x);
+    for (std::size_t i = 0; i < y.size(); ++i) CHECK(std::isnan(y[i]) == (i == 3 || i == 17));
+    for (std::size_t i = 0; i < d.size(); ++i) CHECK(std::isnan(d[i]) == (i == 3 || i == 3 + 19 || i == 17));
+  });
 }
 
 TEST_CASE("activations: gradients") {

@@ -1,13 +1,16 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <vector>
 
 #include "core/error.h"
 #include "core/kernels/adamw.h"
-#include "core/parallel.h"
+#include "tests/support/instruction_sets.h"
 #include "tests/support/reference.h"
+#include "tests/support/thread_setting.h"
 
 using namespace tapeline;
 
@@ -25,6 +28,12 @@ struct State {
   }
   Storage value, gradient, first, second;
 };
+
+double naive_squared_norm(const Storage& x) {
+  double sum = 0;
+  for (const double number : numbers_of(x.tensor())) sum += number * number;
+  return sum;
+}
 
 }  // namespace
 
@@ -52,12 +61,11 @@ TEST_CASE("adamw: decay is decoupled from the gradient") {
 }
 
 TEST_CASE("adamw: agrees with a plain loop, on any number of threads with the same bits") {
-  const int before = thread_count();
   const Index count = 40003;
   std::vector<double> value, first(static_cast<std::size_t>(count)), second(static_cast<std::size_t>(count));
   std::vector<double> alone;
   for (const int threads : {1, 2, 3}) {
-    set_thread_count(threads);
+    const ThreadSetting setting(threads);
     State s(count);
     if (value.empty()) value = numbers_of(s.value.tensor());
     for (Index step = 1; step <= 3; ++step) {
@@ -87,7 +95,33 @@ TEST_CASE("adamw: agrees with a plain loop, on any number of threads with the sa
     if (alone.empty()) alone = found;
     CHECK(found == alone);
   }
-  set_thread_count(before);
+}
+
+TEST_CASE("adamw: agrees with a plain loop for every instruction set, whatever is left over of a vector") {
+  for_every_instruction_set([](std::int64_t) {
+    for (const Index count : {1, 3, 4, 7, 8, 9, 16, 17, 37}) {
+      State s(count);
+      std::vector<double> value = numbers_of(s.value.tensor());
+      const Storage gradient = random_storage({count}, "gradient", 3);
+      std::copy_n(gradient.data(), count, s.gradient.data());
+      adamw({.lr = 0.01,
+             .beta1 = 0.8,
+             .beta2 = 0.9,
+             .epsilon = 1e-6,
+             .decay = 0.5,
+             .step = 2,
+             .gradient_scale = 0.5},
+            s.spans());
+      for (std::size_t i = 0; i < value.size(); ++i) {
+        const double g = static_cast<double>(gradient.data()[i]) / 2;
+        const double m = 0.2 * g / (1 - 0.64), v = 0.1 * g * g / (1 - 0.81);
+        value[i] = value[i] * (1 - 0.005) - 0.01 * m / (std::sqrt(v) + 1e-6);
+      }
+      CHECK(largest_difference(numbers_of(s.value.tensor()), value) <= rounding());
+      CHECK(squared_norm(gradient.data(), count).sum ==
+            doctest::Approx(naive_squared_norm(gradient)).epsilon(1e-12));
+    }
+  });
 }
 
 TEST_CASE("adamw: bounds hold, and a NaN is not turned into a bound") {
@@ -110,20 +144,17 @@ TEST_CASE("adamw: steps are counted from 1") {
 }
 
 TEST_CASE("squared_norm: in double, one order, and it reports what is no number") {
-  const int before = thread_count();
   const Storage small = filled_storage({2}, {3, 4});
   CHECK(squared_norm(small.data(), 2).sum == 25);
   CHECK(squared_norm(small.data(), 0).sum == 0);
   const Index count = 100003;
   Storage x = random_storage({count}, "x");
-  double right = 0;
-  for (Index i = 0; i < count; ++i)
-    right += static_cast<double>(x.data()[i]) * static_cast<double>(x.data()[i]);
-  set_thread_count(1);
+  const double right = naive_squared_norm(x);
+  const ThreadSetting one_thread(1);
   const double alone = squared_norm(x.data(), count).sum;
   CHECK(alone == doctest::Approx(right).epsilon(1e-12));
   for (const int threads : {2, 4}) {
-    set_thread_count(threads);
+    const ThreadSetting setting(threads);
     CHECK(squared_norm(x.data(), count).sum == alone);
     CHECK(squared_norm(x.data(), count).non_finite == 0);
   }
@@ -134,7 +165,6 @@ TEST_CASE("squared_norm: in double, one order, and it reports what is no number"
   // Squares beyond the range of float are summed all the same.
   x = filled_storage({2}, {3e30, 4e30});
   CHECK(squared_norm(x.data(), 2).sum == doctest::Approx(25e60));
-  set_thread_count(before);
 }
 
 }  // namespace tapeline::inline TAPELINE_PRECISION

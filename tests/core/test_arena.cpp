@@ -1,22 +1,33 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <utility>
+#include <vector>
 
 #include "core/arena.h"
+#include "core/fresh_memory.h"
+#include "core/index.h"
 
 using tapeline::Arena;
 using tapeline::ArenaScope;
+using tapeline::Index;
 
 TEST_CASE("arena: every allocation is aligned, apart from its neighbours and usable in full") {
   Arena arena(1 << 10);
-  unsigned char* previous_end = nullptr;
+  std::vector<std::pair<unsigned char*, std::size_t>> taken;
   for (const std::size_t bytes : {1u, 63u, 64u, 65u, 700u, 5000u, 3u}) {
     auto* memory = static_cast<unsigned char*>(arena.allocate(bytes));
     CHECK(reinterpret_cast<std::uintptr_t>(memory) % Arena::alignment == 0);
-    CHECK((previous_end == nullptr || memory >= previous_end));
-    std::memset(memory, 0xab, bytes);
-    previous_end = memory + bytes;
+    // Each piece has a mark of its own: a piece that lay on another would wipe that one's out.
+    std::memset(memory, static_cast<int>(taken.size() + 1), bytes);
+    taken.emplace_back(memory, bytes);
+  }
+  for (std::size_t i = 0; i < taken.size(); ++i) {
+    const auto [memory, bytes] = taken[i];
+    CHECK(std::count(memory, memory + bytes, static_cast<unsigned char>(i + 1)) == static_cast<Index>(bytes));
   }
   CHECK(arena.allocate(0) != nullptr);
 }
@@ -55,4 +66,18 @@ TEST_CASE("arena: what an outer scope holds survives the inner one") {
   }
   CHECK(arena.used_bytes() == used);
   for (int i = 0; i < 10; ++i) CHECK(kept[i] == i);
+}
+
+TEST_CASE("arena: fresh memory holds nothing useful, also where it was used before") {
+  Arena arena(256);
+  for (int step = 0; step < 2; ++step) {
+    const ArenaScope scope(arena);
+    auto* numbers = arena.allocate_array<float>(100);
+    for (int i = 0; i < 100; ++i) CHECK(std::isnan(numbers[i]));
+    for (int i = 0; i < 100; ++i) numbers[i] = 1;
+  }
+  tapeline::fill_fresh_memory(false);
+  auto* numbers = arena.allocate_array<float>(100);
+  tapeline::fill_fresh_memory(true);
+  CHECK(numbers[99] == 1);
 }

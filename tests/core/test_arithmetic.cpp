@@ -7,9 +7,9 @@
 
 #include "core/error.h"
 #include "core/ops.h"
-#include "core/parallel.h"
 #include "tests/support/gradcheck.h"
 #include "tests/support/reference.h"
+#include "tests/support/thread_setting.h"
 
 using namespace tapeline;
 
@@ -181,9 +181,8 @@ TEST_CASE("arithmetic: long sums are kept in double") {
 
 TEST_CASE("arithmetic: the same bits for one thread and several") {
   std::array<Storage, 2> in{random_storage({300, 130}, "x"), random_storage({130}, "b")};
-  const int before = thread_count();
   const auto run = [&](int threads) {
-    set_thread_count(threads);
+    const ThreadSetting setting(threads);
     TestTape tape;
     const Var x = tape->variable(in[0].tensor()), b = tape->variable(in[1].tensor());
     const Var y = multiply(add(x, b), b);
@@ -195,5 +194,4 @@ TEST_CASE("arithmetic: the same bits for one thread and several") {
   const std::vector<double> one = run(1);
   CHECK(one == run(2));
   CHECK(one == run(3));
-  set_thread_count(before);
 }

@@ -1,37 +1,19 @@
 #include <doctest/doctest.h>
-#include <hwy/targets.h>
 
 #include <cstdint>
 #include <limits>
 #include <string>
 #include <vector>
 
-#include "core/error.h"
+#include "tests/support/attention_cases.h"
 #include "tests/support/golden.h"
-#include "tests/support/reference_attention.h"
+#include "tests/support/instruction_sets.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
 namespace {
 
 constexpr double value_limit = sizeof(Real) == 8 ? 1e-12 : 2e-5;
 constexpr double gradient_limit = sizeof(Real) == 8 ? 1e-11 : 1e-4;
-
-std::string message_of(const AttentionCase& c, auto&& call) {
-  const AttentionInputs inputs(c);
-  TestTape tape;
-  const Var q = tape->variable(inputs.q.tensor()), k = tape->variable(inputs.k.tensor()),
-            v = tape->variable(inputs.v.tensor());
-  try {
-    call(q, k, v, attention_terms(*tape, c, inputs));
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
-
-std::string message_of(const AttentionCase& c) {
-  return message_of(c, [](Var q, Var k, Var v, const ScoreTerms& terms) { attention(q, k, v, terms); });
-}
 
 /// The case of a golden file: 3 heads, 10 rows, width 8.
 void check_golden_case(const std::string& name, AttentionCase c, const char* slope_gradient = nullptr) {
@@ -75,11 +57,7 @@ TEST_CASE("attention agrees with plain loops, forward and backward, for every op
 }
 
 TEST_CASE("every instruction set of this machine gives the values of the plain loops") {
-  for (const std::int64_t target : {HWY_AVX3, HWY_AVX2, HWY_SSE4, HWY_SCALAR}) {
-    hwy::SetSupportedTargetsForTest(0);
-    if (target != HWY_SCALAR && (hwy::SupportedTargets() & target) == 0) continue;
-    hwy::SetSupportedTargetsForTest(target);
-    CAPTURE(hwy::TargetName(target));
+  for_every_instruction_set([](std::int64_t) {
     for (const AttentionCase& c : attention_cases()) {
       if (c.query_rows > 75 && c.slopes.empty()) continue;
       CAPTURE(c.name);
@@ -90,8 +68,7 @@ TEST_CASE("every instruction set of this machine gives the values of the plain l
       CHECK(attention_difference(found.d_k, expected.d_k) <= gradient_limit);
       CHECK(attention_difference(found.d_v, expected.d_v) <= gradient_limit);
     }
-  }
-  hwy::SetSupportedTargetsForTest(0);
+  });
 }
 
 TEST_CASE("attention agrees with the golden values") {
@@ -221,59 +198,6 @@ TEST_CASE("one value may be query, key and value at once") {
   std::vector<double> sum = expected.d_q;
   for (std::size_t n = 0; n < sum.size(); ++n) sum[n] += expected.d_k[n] + expected.d_v[n];
   CHECK(attention_difference(numbers_of(x.grad()), sum) <= gradient_limit);
-}
-
-TEST_CASE("operands that do not fit are refused in one line that names them") {
-  AttentionCase c{"", 2, 4, 4, 16, 16, 8};
-  const auto with_keys = [&](const Shape& shape) {
-    return message_of(c, [&](Var q, Var, Var, const ScoreTerms& terms) {
-      const Storage other(shape);
-      const Var k = q.tape().variable(other.tensor());
-      attention(q, k, k, terms);
-    });
-  };
-  CHECK(with_keys({2, 4, 16, 6}) ==
-        "attention: q is [2, 4, 16, 8], k is [2, 4, 16, 6]; head widths must match");
-  CHECK(with_keys({3, 4, 16, 8}) == "attention: q is [2, 4, 16, 8], k is [3, 4, 16, 8]; batches must match");
-  CHECK(with_keys({2, 3, 16, 8}) ==
-        "attention: q is [2, 4, 16, 8], k is [2, 3, 16, 8]; the key heads must divide the query heads");
-  CHECK(with_keys({2, 4, 15, 8}) ==
-        "attention: q is [2, 4, 16, 8], k is [2, 4, 15, 8]; there may not be more query rows than key rows");
-  CHECK(with_keys({4, 16, 8}) ==
-        "attention: q is [2, 4, 16, 8], k is [4, 16, 8]; expected [batch, heads, rows, head width]");
-  AttentionCase negative = c;
-  negative.mask.window = -1;
-  CHECK(message_of(negative) == "attention: window -1 and sinks 0; both must be 0 or more");
-  AttentionCase rate = c;
-  CHECK(message_of(rate, [](Var q, Var k, Var v, const ScoreTerms& terms) {
-          attention(q, k, v, terms, Dropout{-0.1, {}, 0});
-        }) == "attention: dropout rate -0.1; it must be between 0 and 1");
-}
-
-TEST_CASE("a distance outside the table is refused with the distance and the table's range") {
-  AttentionCase c{"", 1, 2, 2, 70, 70, 8};
-  c.table = spread(2 * 60, -1, 1);
-  CHECK(message_of(c) ==
-        "attention: distance 69 is outside the bias table, which holds distances 0 to 59; make the table "
-        "longer");
-  c.mask.window = 60;
-  CHECK(message_of(c) == "nothing was thrown");
-  c.mask.sinks = 1;
-  CHECK(message_of(c) ==
-        "attention: distance 69 is outside the bias table, which holds distances 0 to 59; make the table "
-        "longer");
-  c.mask = {false, 0, 0};
-  c.table = spread(2 * 70, -1, 1);
-  CHECK(message_of(c) ==
-        "attention: distance -69 is outside the bias table, which holds distances 0 to 69; make the table "
-        "longer");
-  c.mask = {};
-  for (Index i = 0; i < 70; ++i) c.key_positions.push_back(i);
-  c.query_positions = c.key_positions;
-  CHECK(message_of(c) == "nothing was thrown");
-  c.query_positions[50] = 75;
-  CHECK(message_of(c).starts_with("attention: distance 7"));
-  CHECK(message_of(c).ends_with("holds distances 0 to 69; make the table longer"));
 }
 
 }  // namespace

@@ -3,8 +3,8 @@
 #include <functional>
 #include <vector>
 
+#include "tests/support/attention_cases.h"
 #include "tests/support/gradcheck.h"
-#include "tests/support/reference_attention.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
 namespace {

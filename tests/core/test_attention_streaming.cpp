@@ -5,24 +5,13 @@
 #include <vector>
 
 #include "core/error.h"
-#include "core/parallel.h"
-#include "tests/support/reference_attention.h"
+#include "tests/support/attention_cases.h"
+#include "tests/support/thread_setting.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
 namespace {
 
 constexpr double value_limit = sizeof(Real) == 8 ? 1e-12 : 2e-5;
-
-class ThreadCount {
- public:
-  explicit ThreadCount(int count) : before_(thread_count()) { set_thread_count(count); }
-  ~ThreadCount() { set_thread_count(before_); }
-  ThreadCount(const ThreadCount&) = delete;
-  ThreadCount& operator=(const ThreadCount&) = delete;
-
- private:
-  int before_;
-};
 
 bool equal_bits(const AttentionOutcome& a, const AttentionOutcome& b) {
   return a.out == b.out && a.d_q == b.d_q && a.d_k == b.d_k && a.d_v == b.d_v &&
@@ -75,7 +64,7 @@ TEST_CASE("attention repeats bit for bit for every thread count, and agrees acro
     const AttentionInputs inputs(c);
     const AttentionOutcome reference = run_attention(c, inputs);
     for (const int threads : {1, 2, 3, 4}) {
-      const ThreadCount setting(threads);
+      const ThreadSetting setting(threads);
       const AttentionOutcome first = run_attention(c, inputs), second = run_attention(c, inputs);
       CHECK(equal_bits(first, second));
       CHECK(attention_difference(first.out, reference.out) <= value_limit);
@@ -98,6 +87,27 @@ TEST_CASE("attention over 16,384 rows needs a few tiles, not length x length") {
   attention(v, v, v, terms);
   const auto output = static_cast<std::size_t>(length) * 8 * sizeof(Real);
   CHECK(arena.peak_bytes() < output + (std::size_t{1} << 20) * static_cast<std::size_t>(thread_count()));
+}
+
+TEST_CASE("the gradient over 16,384 rows needs a few tiles and each thread's sums, not length x length") {
+  const Index length = 16384;
+  const Storage x = random_storage({1, 1, length, 8}, "long"),
+                weights = random_storage({1, 1, length, 8}, "d_out");
+  Arena arena;
+  GradientPool pool;
+  Tape tape(arena, pool);
+  ScoreTerms terms;
+  terms.mask.window = 256;
+  const Var q = tape.variable(x.tensor()), k = tape.variable(x.tensor()), v = tape.variable(x.tensor());
+  tape.backward(weighted_sum(attention(q, k, v, terms), weights.tensor()));
+  const auto rows = static_cast<std::size_t>(length) * 8 * sizeof(Real);
+  const auto threads = static_cast<std::size_t>(thread_count());
+  // Output, log-sum-exp, d_k and d_v of every thread; blocks of the arena double, so up to as much again is
+  // left over.
+  CHECK(arena.peak_bytes() < 2 * ((2 + 2 * threads) * rows + (threads << 20)));
+  CHECK(arena.peak_bytes() <
+        static_cast<std::size_t>(length) * static_cast<std::size_t>(length) * sizeof(Real) / 16);
+  CHECK(pool.peak_bytes() <= 5 * rows);
 }
 
 TEST_CASE("chunks over the keys so far equal the whole, dropout included") {
@@ -227,6 +237,44 @@ TEST_CASE("the probe sums entropy, sink weight and distance by head, and changes
   CHECK(normalized[0] == doctest::Approx(69).epsilon(1e-6));
   CHECK(probe.rows == 70);
   CHECK(probe.rows_with_choice == 69);
+}
+
+TEST_CASE("the probe of chunks over a windowed cache that has dropped rows is that of the whole") {
+  for (const Index sinks : {0, 3}) {
+    AttentionCase c{"", 2, 2, 1, 150, 150, 8, {true, 20, sinks}};
+    const AttentionInputs inputs(c);
+    const AttentionOutcome expected = naive_attention(c, inputs, 4);
+    std::vector<double> entropy(2), normalized(2), sink_mass(2), distance(2);
+    AttentionProbe probe{4, entropy, normalized, sink_mass, distance};
+    for (Index begin = 0; begin < c.query_rows; begin += 50) {
+      // The sinks, then the last rows that some query of the chunk sees.
+      const Index from = std::max(sinks, begin - c.mask.window + 1);
+      std::vector<Index> numbers;
+      for (Index row = 0; row < begin + 50; ++row) {
+        if (row < sinks || row >= from) numbers.push_back(row);
+      }
+      const auto held = static_cast<Index>(numbers.size());
+      Storage k({c.batch, 1, held, c.width}), v(k.shape());
+      for (Index b = 0; b < c.batch; ++b) {
+        for (Index j = 0; j < held; ++j) {
+          const Index row = (b * c.key_rows + numbers[static_cast<std::size_t>(j)]) * c.width;
+          std::copy_n(inputs.k.data() + row, c.width, k.data() + (b * held + j) * c.width);
+          std::copy_n(inputs.v.data() + row, c.width, v.data() + (b * held + j) * c.width);
+        }
+      }
+      const Storage q = rows_of(inputs.q, begin, begin + 50);
+      TestTape tape(Recording::off);
+      ScoreTerms terms = attention_terms(*tape, c, inputs);
+      terms.positions = {{begin, 50, {}}, {0, held, {numbers}}};
+      attention(tape->constant(q.tensor()), tape->constant(k.tensor()), tape->constant(v.tensor()), terms, {},
+                &probe);
+    }
+    CHECK(largest_difference(entropy, expected.entropy) <= value_limit);
+    CHECK(largest_difference(normalized, expected.normalized_entropy) <= value_limit);
+    CHECK(largest_difference(sink_mass, expected.sink_mass) <= value_limit);
+    CHECK(largest_difference(distance, expected.distance) <= value_limit);
+    CHECK(probe.rows == 300);
+  }
 }
 
 }  // namespace

@@ -7,9 +7,9 @@
 
 #include "core/error.h"
 #include "core/ops.h"
-#include "core/parallel.h"
 #include "tests/support/gradcheck.h"
 #include "tests/support/reference.h"
+#include "tests/support/thread_setting.h"
 
 using namespace tapeline;
 
@@ -75,10 +75,10 @@ TEST_CASE("dropout: the decision belongs to the place, not to the cut into batch
   // Rows 2 to 4 of the first sequence.
   const std::vector<double> rows = dropped(ones({1, 3, 70}), how, 2);
   CHECK(std::equal(rows.begin(), rows.end(), whole.begin() + 2 * 70));
-  const int before = thread_count();
-  set_thread_count(3);
-  CHECK(dropped(ones({4, 6, 70}), how) == whole);
-  set_thread_count(before);
+  {
+    const ThreadSetting setting(3);
+    CHECK(dropped(ones({4, 6, 70}), how) == whole);
+  }
   Dropout other = how;
   other.key = how.key.child(std::uint64_t{1});
   CHECK(dropped(ones({4, 6, 70}), other) != whole);

@@ -5,9 +5,9 @@
 
 #include "core/error.h"
 #include "core/ops.h"
-#include "core/parallel.h"
 #include "tests/support/gradcheck.h"
 #include "tests/support/reference.h"
+#include "tests/support/thread_setting.h"
 
 using namespace tapeline;
 
@@ -63,16 +63,14 @@ TEST_CASE("embedding: the same gradient bits for one thread and several") {
   for (std::size_t i = 0; i < ids.size(); ++i) {
     ids[i] = static_cast<Token>(random_below(random_key(1, "ids"), i, 7));
   }
-  const int before = thread_count();
   const auto run = [&](int threads) {
-    set_thread_count(threads);
+    const ThreadSetting setting(threads);
     TestTape tape;
     const Var x = tape->variable(table.tensor());
     tape->backward(weighted_sum(embedding(x, ids, 8, 50), weights.tensor()));
     return numbers_of(x.grad());
   };
   CHECK(run(1) == run(3));
-  set_thread_count(before);
 }
 
 TEST_CASE("embedding: an id outside the table, or too few ids, is refused with the numbers") {

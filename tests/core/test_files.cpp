@@ -15,36 +15,14 @@
 #include "core/error.h"
 #include "core/files.h"
 #include "core/sha256.h"
+#include "tests/support/temporary_folder.h"
 
 using namespace tapeline;
 namespace fs = std::filesystem;
 
 namespace {
 
-/// A folder of its own that is gone at the end of the test.
-class Folder {
- public:
-  Folder() {
-    std::string pattern = (fs::temp_directory_path() / "tapeline-test-XXXXXX").string();
-    REQUIRE(::mkdtemp(pattern.data()) != nullptr);
-    path_ = pattern;
-  }
-  ~Folder() {
-    std::error_code ignored;
-    fs::permissions(path_, fs::perms::owner_all, ignored);
-    fs::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  const fs::path& path() const { return path_; }
-  std::ptrdiff_t files() const {
-    return std::distance(fs::directory_iterator(path_), fs::directory_iterator());
-  }
-
- private:
-  fs::path path_;
-};
+using Folder = test::TemporaryFolder;
 
 /// A file-size limit with its signal ignored, as the program does it.
 class FileSizeLimit {

@@ -11,6 +11,7 @@
 #include "core/kernels/openblas.h"
 #include "core/parallel.h"
 #include "tests/support/reference.h"
+#include "tests/support/thread_setting.h"
 
 using namespace tapeline;
 
@@ -25,12 +26,6 @@ std::vector<GemmLibrary> libraries() {
 #endif
   return all;
 }
-
-struct ThreadCount {
-  explicit ThreadCount(int count) : before(thread_count()) { set_thread_count(count); }
-  ~ThreadCount() { set_thread_count(before); }
-  int before;
-};
 
 struct Case {
   Case(Index m, Index n, Index k, bool ta, bool tb)
@@ -72,7 +67,7 @@ std::ptrdiff_t live_threads() {
 }  // namespace
 
 TEST_CASE("gemm: every library agrees with a plain loop at every small shape and transpose") {
-  const ThreadCount threads(2);
+  const ThreadSetting threads(2);
   const Index extents[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 17, 65};
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (const Index m : extents) {
@@ -96,7 +91,7 @@ TEST_CASE("gemm: every library agrees with a plain loop at every small shape and
 
 TEST_CASE("gemm: large products, split among threads") {
   for (const int count : {1, 2, 3}) {
-    const ThreadCount threads(count);
+    const ThreadSetting threads(count);
     for (int transposes = 0; transposes < 4; ++transposes) {
       Case one(150, 96, 131, (transposes & 1) != 0, (transposes & 2) != 0);
       for (const GemmLibrary library : libraries()) {
@@ -169,7 +164,7 @@ TEST_CASE("gemm: empty products are exact") {
 }
 
 TEST_CASE("gemm: inside a parallel region each call stays on its thread") {
-  const ThreadCount threads(2);
+  const ThreadSetting threads(2);
   Case one(160, 128, 64, false, true);
   parallel_for(2, 1, [](Index, Index) {});
   const auto before = live_threads();
@@ -191,7 +186,7 @@ TEST_CASE("gemm: inside a parallel region each call stays on its thread") {
 }
 
 TEST_CASE("gemm: the same bits for the same thread count") {
-  const ThreadCount threads(2);
+  const ThreadSetting threads(2);
   Case one(256, 192, 128, true, false);
   CHECK(one.error(choose_gemm(one.gemm), 0, 0) <= tolerance());
   const std::vector<double> first = numbers_of(one.c.tensor());
@@ -210,12 +205,12 @@ TEST_CASE("gemm: the rule depends on shape and thread count") {
   CHECK(choose(2048, 512, 128).library == (onednn ? GemmLibrary::onednn : GemmLibrary::openblas));
   CHECK(choose(16, 16, 32).library == GemmLibrary::openblas);
   {
-    const ThreadCount threads(2);
+    const ThreadSetting threads(2);
     CHECK(choose(2048, 512, 128).split == GemmSplit::rows);
     CHECK(choose(1, 4096, 4096).split == GemmSplit::library);
     CHECK(choose(64, 64, 32).split == GemmSplit::library);
   }
-  const ThreadCount threads(1);
+  const ThreadSetting threads(1);
   CHECK(choose(2048, 512, 128).split == GemmSplit::library);
 #endif
 }
@@ -237,7 +232,7 @@ TEST_CASE("gemm: what this build or precision has not is refused") {
 
 #if !defined(TAPELINE_STD_THREADS)
 TEST_CASE("OpenBLAS and oneDNN say what they are") {
-  set_thread_count(2);
+  const ThreadSetting setting(2);
   const OpenBlasInfo openblas = openblas_info();
   CHECK(openblas.config.find("OpenBLAS") != std::string::npos);
   CHECK(openblas.file.find("openblas") != std::string::npos);

@@ -5,10 +5,10 @@
 
 #include "core/error.h"
 #include "core/ops.h"
-#include "core/parallel.h"
 #include "tests/support/gradcheck.h"
 #include "tests/support/reference.h"
 #include "tests/support/rotation_tables.h"
+#include "tests/support/thread_setting.h"
 
 using namespace tapeline;
 
@@ -127,9 +127,8 @@ TEST_CASE("split_heads: no rows and no sequences are legal") {
 TEST_CASE("split_heads: the same bits for one thread and several") {
   const Storage x = random_storage({4, 70, 8 * 16}, "x");
   const RotationTables tables(70, 16, 1e4);
-  const int before = thread_count();
   const auto run = [&](int threads) {
-    set_thread_count(threads);
+    const ThreadSetting setting(threads);
     TestTape tape;
     const Var v = tape->variable(x.tensor());
     const Rotation rotation = tables.rotation(*tape, Pairing::half);
@@ -138,7 +137,6 @@ TEST_CASE("split_heads: the same bits for one thread and several") {
     return numbers_of(v.grad());
   };
   CHECK(run(1) == run(3));
-  set_thread_count(before);
 }
 
 TEST_CASE("heads: shapes that do not fit are refused") {

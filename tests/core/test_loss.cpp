@@ -1,14 +1,16 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <vector>
 
 #include "core/error.h"
 #include "core/ops.h"
-#include "core/parallel.h"
 #include "tests/support/gradcheck.h"
+#include "tests/support/instruction_sets.h"
 #include "tests/support/reference.h"
+#include "tests/support/thread_setting.h"
 
 using namespace tapeline;
 
@@ -74,7 +76,6 @@ double loss_of_logits(const std::vector<double>& logits, Token target,
 }  // namespace
 
 TEST_CASE("cross_entropy: losses and gradients over several chunks and threads") {
-  const int before = thread_count();
   const Index rows = 700, width = 12, vocabulary = 300;  // chunks of 436 rows
   const Storage x = random_storage({7, 100, width}, "x"), head = random_storage({vocabulary, width}, "head"),
                 bias = random_storage({vocabulary}, "bias");
@@ -83,7 +84,7 @@ TEST_CASE("cross_entropy: losses and gradients over several chunks and threads")
   double total = 0;
   for (const double loss : right.losses) total += loss;
   for (const int count : {1, 2, 3}) {
-    set_thread_count(count);
+    const ThreadSetting setting(count);
     TestTape tape;
     const Var in = tape->variable(x.tensor()), w = tape->variable(head.tensor()),
               b = tape->variable(bias.tensor());
@@ -103,7 +104,29 @@ TEST_CASE("cross_entropy: losses and gradients over several chunks and threads")
     CHECK(largest_difference(numbers_of(w.grad()), d_head) <= rounding() * 10);
     CHECK(largest_difference(numbers_of(b.grad()), d_bias) <= rounding() * 10);
   }
-  set_thread_count(before);
+}
+
+TEST_CASE(
+    "cross_entropy: losses and gradients for every instruction set, vocabularies around the vector's width") {
+  for_every_instruction_set([](std::int64_t) {
+    for (const Index vocabulary : {1, 3, 4, 7, 8, 9, 15, 16, 17, 33, 67}) {
+      CAPTURE(vocabulary);
+      const Storage x = random_storage({9, 5}, "x"), head = random_storage({vocabulary, 5}, "head"),
+                    bias = random_storage({vocabulary}, "bias");
+      const std::vector<Token> targets = some_targets(9, vocabulary);
+      const NaiveLoss right = naive_loss(x, head, &bias, targets);
+      TestTape tape;
+      const Var in = tape->variable(x.tensor()), w = tape->variable(head.tensor()),
+                b = tape->variable(bias.tensor());
+      std::vector<Real> rows(9);
+      LossDetail detail{.row_losses = rows};
+      tape->backward(cross_entropy(in, w, b, targets, &detail));
+      CHECK(largest_difference({rows.begin(), rows.end()}, right.losses) <= rounding());
+      CHECK(largest_difference(numbers_of(in.grad()), right.d_x) <= rounding());
+      CHECK(largest_difference(numbers_of(w.grad()), right.d_head) <= rounding());
+      CHECK(largest_difference(numbers_of(b.grad()), right.d_bias) <= rounding());
+    }
+  });
 }
 
 TEST_CASE("cross_entropy: without a tape the losses are the same and nothing is kept") {

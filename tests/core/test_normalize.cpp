@@ -1,14 +1,16 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <vector>
 
 #include "core/error.h"
 #include "core/ops.h"
-#include "core/parallel.h"
 #include "tests/support/gradcheck.h"
+#include "tests/support/instruction_sets.h"
 #include "tests/support/reference.h"
+#include "tests/support/thread_setting.h"
 
 using namespace tapeline;
 
@@ -30,22 +32,76 @@ std::vector<double> naive_normalize(const Storage& x, const Storage& gain, const
   return y;
 }
 
+struct NaiveGradients {
+  std::vector<double> d_x, d_gain, d_shift;
+};
+
+// With n = (x - mean) r: dn_k / dx_j = r ([k = j] - [centred] / W - n_k n_j / W), every pair written out.
+NaiveGradients naive_gradients(const Storage& x, const Storage& gain, const Storage& weights, double epsilon,
+                               bool centred) {
+  const std::size_t width = static_cast<std::size_t>(x.shape().last());
+  const std::vector<double> xs = numbers_of(x.tensor()), g = numbers_of(gain.tensor()),
+                            d_y = numbers_of(weights.tensor());
+  NaiveGradients all{std::vector<double>(xs.size()), std::vector<double>(width), std::vector<double>(width)};
+  for (std::size_t row = 0; row < xs.size(); row += width) {
+    const double w = double(width);
+    double mean = 0, square = 0;
+    for (std::size_t j = 0; j < width; ++j) mean += centred ? xs[row + j] / w : 0;
+    for (std::size_t j = 0; j < width; ++j) square += std::pow(xs[row + j] - mean, 2) / w;
+    const double r = 1 / std::sqrt(square + epsilon);
+    for (std::size_t k = 0; k < width; ++k) {
+      const double n = (xs[row + k] - mean) * r;
+      all.d_gain[k] += d_y[row + k] * n;
+      all.d_shift[k] += d_y[row + k];
+      for (std::size_t j = 0; j < width; ++j) {
+        const double slope =
+            r * ((k == j ? 1 : 0) - (centred ? 1 / w : 0) - n * (xs[row + j] - mean) * r / w);
+        all.d_x[row + j] += d_y[row + k] * g[k] * slope;
+      }
+    }
+  }
+  return all;
+}
+
 }  // namespace
 
-TEST_CASE("layer_norm and rms_norm: values at widths around the vector's") {
-  for (const Index width : {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 64, 100, 257}) {
-    const Storage x = random_storage({3, 2, width}, "x"), gain = random_storage({width}, "gain"),
-                  shift = random_storage({width}, "shift");
-    TestTape tape(Recording::off);
-    const Var in = tape->constant(x.tensor()), g = tape->constant(gain.tensor()),
-              s = tape->constant(shift.tensor());
-    CHECK(largest_difference(numbers_of(layer_norm(in, g, s, 1e-5).value()),
-                             naive_normalize(x, gain, &shift, 1e-5, true)) <= rounding());
-    CHECK(largest_difference(numbers_of(layer_norm(in, g, {}, 1e-5).value()),
-                             naive_normalize(x, gain, nullptr, 1e-5, true)) <= rounding());
-    CHECK(largest_difference(numbers_of(rms_norm(in, g, 1e-5).value()),
-                             naive_normalize(x, gain, nullptr, 1e-5, false)) <= rounding());
-  }
+TEST_CASE("layer_norm and rms_norm: values at widths around the vector's, for every instruction set") {
+  for_every_instruction_set([](std::int64_t) {
+    for (const Index width : {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 64, 100, 257}) {
+      const Storage x = random_storage({3, 2, width}, "x"), gain = random_storage({width}, "gain"),
+                    shift = random_storage({width}, "shift");
+      TestTape tape(Recording::off);
+      const Var in = tape->constant(x.tensor()), g = tape->constant(gain.tensor()),
+                s = tape->constant(shift.tensor());
+      CHECK(largest_difference(numbers_of(layer_norm(in, g, s, 1e-5).value()),
+                               naive_normalize(x, gain, &shift, 1e-5, true)) <= rounding());
+      CHECK(largest_difference(numbers_of(layer_norm(in, g, {}, 1e-5).value()),
+                               naive_normalize(x, gain, nullptr, 1e-5, true)) <= rounding());
+      CHECK(largest_difference(numbers_of(rms_norm(in, g, 1e-5).value()),
+                               naive_normalize(x, gain, nullptr, 1e-5, false)) <= rounding());
+    }
+  });
+}
+
+TEST_CASE("layer_norm and rms_norm: gradients by plain loops, for every instruction set") {
+  for_every_instruction_set([](std::int64_t) {
+    for (const Index width : {1, 3, 4, 7, 8, 9, 16, 17, 33, 100}) {
+      CAPTURE(width);
+      const Storage x = random_storage({6, width}, "x"), gain = random_storage({width}, "gain"),
+                    shift = random_storage({width}, "shift"), weights = random_storage({6, width}, "weights");
+      for (const bool centred : {true, false}) {
+        const NaiveGradients right = naive_gradients(x, gain, weights, 1e-2, centred);
+        TestTape tape;
+        const Var in = tape->variable(x.tensor()), g = tape->variable(gain.tensor()),
+                  s = tape->variable(shift.tensor());
+        const Var y = centred ? layer_norm(in, g, s, 1e-2) : rms_norm(in, g, 1e-2);
+        tape->backward(weighted_sum(y, weights.tensor()));
+        CHECK(largest_difference(numbers_of(in.grad()), right.d_x) <= rounding() * 10);
+        CHECK(largest_difference(numbers_of(g.grad()), right.d_gain) <= rounding());
+        if (centred) CHECK(largest_difference(numbers_of(s.grad()), right.d_shift) <= rounding());
+      }
+    }
+  });
 }
 
 TEST_CASE("layer_norm: the variance is that of the centred values") {
@@ -86,7 +142,6 @@ TEST_CASE("layer_norm and rms_norm: gradients") {
 }
 
 TEST_CASE("layer_norm: partial sums of several threads") {
-  const int before = thread_count();
   const Index rows = 2000, width = 24;
   const Storage x = random_storage({rows, width}, "x"), gain = random_storage({width}, "gain"),
                 shift = random_storage({width}, "shift"), weights = random_storage({rows, width}, "weights");
@@ -99,7 +154,7 @@ TEST_CASE("layer_norm: partial sums of several threads") {
     d_shift[i % static_cast<std::size_t>(width)] += d_y[i];
   }
   for (const int count : {1, 2, 4}) {
-    set_thread_count(count);
+    const ThreadSetting setting(count);
     std::vector<double> first;
     for (int repeat = 0; repeat < 2; ++repeat) {
       TestTape tape;
@@ -112,7 +167,6 @@ TEST_CASE("layer_norm: partial sums of several threads") {
       CHECK(numbers_of(g.grad()) == first);
     }
   }
-  set_thread_count(before);
 }
 
 TEST_CASE("layer_norm: a NaN stays in its row and is not hidden") {

@@ -10,28 +10,13 @@
 
 #include "core/error.h"
 #include "core/parallel.h"
+#include "tests/support/thread_setting.h"
 
 using namespace tapeline;
 
-namespace {
-
-/// Sets the thread count for one test.
-class ThreadCount {
- public:
-  explicit ThreadCount(int count) : before_(thread_count()) { set_thread_count(count); }
-  ~ThreadCount() { set_thread_count(before_); }
-  ThreadCount(const ThreadCount&) = delete;
-  ThreadCount& operator=(const ThreadCount&) = delete;
-
- private:
-  int before_;
-};
-
-}  // namespace
-
 TEST_CASE("parallel: every item is visited once, whatever count, grain and threads") {
   for (const int threads : {1, 2, 3, 4}) {
-    const ThreadCount chosen(threads);
+    const ThreadSetting chosen(threads);
     CHECK(thread_count() == threads);
     for (const Index count : {0, 1, 2, 5, 64, 1001}) {
       for (const Index grain : {0, 1, 7, 5000}) {
@@ -51,7 +36,7 @@ TEST_CASE("parallel: every item is visited once, whatever count, grain and threa
 
 TEST_CASE(
     "parallel: the shares run on threads of their own, and an inner region on the thread it is called from") {
-  const ThreadCount chosen(3);
+  const ThreadSetting chosen(3);
   std::mutex mutex;
   std::set<std::thread::id> threads;
   CHECK_FALSE(in_parallel_region());
@@ -70,7 +55,7 @@ TEST_CASE(
 }
 
 TEST_CASE("parallel: an exception of a worker arrives at the caller, and the pool goes on working") {
-  const ThreadCount chosen(2);
+  const ThreadSetting chosen(2);
   for (int repeat = 0; repeat < 3; ++repeat) {
     CHECK_THROWS_WITH_AS(parallel_shares(2, 1,
                                          [](int worker, Index, Index) {
@@ -90,7 +75,7 @@ TEST_CASE("parallel: fewer than one thread is refused") {
 
 #if defined(__SSE2__)
 TEST_CASE("parallel: denormal numbers are zero in every worker") {
-  const ThreadCount chosen(3);
+  const ThreadSetting chosen(3);
   std::atomic<int> flushed{0};
   parallel_for(3, 1, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) {

@@ -4,9 +4,9 @@
 
 #include "core/error.h"
 #include "core/ops.h"
-#include "core/parallel.h"
 #include "tests/support/gradcheck.h"
 #include "tests/support/reference.h"
+#include "tests/support/thread_setting.h"
 
 using namespace tapeline;
 
@@ -111,14 +111,13 @@ TEST_CASE("linear: values and gradients") {
 }
 
 TEST_CASE("linear: many rows on several threads") {
-  const int before = thread_count();
   const Storage x = random_storage({4, 150, 40}, "x", 0.5), w = random_storage({72, 40}, "w", 0.2),
                 b = random_storage({72}, "b"), weights = random_storage({4, 150, 72}, "weights");
   const std::vector<double> d_y = numbers_of(weights.tensor());
   std::vector<double> d_bias(72, 0.0);
   for (std::size_t i = 0; i < d_y.size(); ++i) d_bias[i % 72] += d_y[i];
   for (const int count : {1, 2, 3}) {
-    set_thread_count(count);
+    const ThreadSetting setting(count);
     TestTape tape;
     const Var in = tape->variable(x.tensor()), weight = tape->variable(w.tensor()),
               bias = tape->variable(b.tensor());
@@ -131,7 +130,6 @@ TEST_CASE("linear: many rows on several threads") {
     CHECK(largest_difference(numbers_of(in.grad()), naive_matmul(d_y, numbers_of(w.tensor()), 600, 40, 72)) <=
           rounding());
   }
-  set_thread_count(before);
 }
 
 TEST_CASE("linear: gradients add up in a parameter, and only what wants one gets one") {

@@ -37,3 +37,12 @@ TEST_CASE("shape: what does not exist is refused with the shape in the text") {
   CHECK_THROWS_WITH_AS((Shape{2, -1}), "shape [2, -1] has a negative extent", ShapeError);
   CHECK_THROWS_AS((Shape{1, 1, 1, 1, 1}), ShapeError);
 }
+
+TEST_CASE("shape: more elements than can be counted are refused, with a zero among them too") {
+  constexpr Index huge = Index{1} << 58;
+  CHECK(Shape{2, huge}.size() == 2 * huge);
+  CHECK_THROWS_WITH_AS((Shape{huge, 64}),
+                       "shape [288230376151711744, 64] has more elements than can be counted", ShapeError);
+  CHECK_THROWS_AS((Shape{3, huge}), ShapeError);
+  CHECK_THROWS_AS((Shape{huge, 0, huge}), ShapeError);
+}

@@ -9,7 +9,7 @@
 #include "core/random.h"
 #include "data/hdf5_reader.h"
 #include "data/hdf5_writer.h"
-#include "tests/data/temporary_folder.h"
+#include "tests/support/temporary_folder.h"
 
 namespace tapeline {
 namespace {

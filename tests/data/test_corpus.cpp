@@ -5,7 +5,8 @@
 #include "core/files.h"
 #include "core/sha256.h"
 #include "data/corpus.h"
-#include "tests/data/temporary_folder.h"
+#include "tests/support/surroundings.h"
+#include "tests/support/temporary_folder.h"
 
 namespace tapeline {
 namespace {

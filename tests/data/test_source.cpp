@@ -10,7 +10,8 @@
 #include "data/corpus.h"
 #include "data/kjv.h"
 #include "data/source.h"
-#include "tests/data/temporary_folder.h"
+#include "tests/support/surroundings.h"
+#include "tests/support/temporary_folder.h"
 
 namespace tapeline {
 namespace {

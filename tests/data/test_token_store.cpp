@@ -5,7 +5,7 @@
 #include "core/sha256.h"
 #include "data/hdf5_reader.h"
 #include "data/token_store.h"
-#include "tests/data/temporary_folder.h"
+#include "tests/support/temporary_folder.h"
 
 namespace tapeline {
 namespace {

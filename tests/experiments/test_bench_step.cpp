@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include "core/parallel.h"
 #include "experiments/bench/median.h"
 #include "experiments/bench/step.h"
 #include "train/config_loader.h"
@@ -16,7 +17,11 @@ TEST_CASE("median") {
 TEST_CASE("bench step: a step costs more than its products; a steady one takes nothing from the heap") {
   ConfigSources sources;
   sources.preset = "smoke";
+  sources.sets = {{"train.threads", "1", "--set"}};
+  const int threads = thread_count();
   const StepSpeed speed = measure_step(resolve_config(sources).config, 3);
+  set_thread_count(threads);
+  CHECK(speed.threads == 1);
   CHECK(speed.tokens == 1024);
   CHECK(speed.tokens_per_second > 0);
   CHECK(speed.gflops > 0);

@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "tests/support/temporary_folder.h"
+
 namespace {
 
 struct Ended {
@@ -23,18 +25,7 @@ std::string contents(const std::filesystem::path& path) {
 /// A folder for one test case, removed at its end, in which the program is run.
 class Place {
  public:
-  Place() {
-    std::string name = (std::filesystem::temp_directory_path() / "tapeline-cli-XXXXXX").string();
-    REQUIRE(mkdtemp(name.data()) != nullptr);
-    folder_ = name;
-  }
-  ~Place() { std::filesystem::remove_all(folder_); }
-  Place(const Place&) = delete;
-  Place& operator=(const Place&) = delete;
-
-  void write(const std::string& name, const std::string& text) const {
-    std::ofstream(folder_ / name, std::ios::binary) << text;
-  }
+  void write(const std::string& name, const std::string& text) const { folder_.write(name, text); }
 
   bool holds(const std::string& name) const { return std::filesystem::exists(folder_ / name); }
 
@@ -43,8 +34,8 @@ class Place {
             const std::string& redirect = "") const {
     const std::string out = (folder_ / "stdout").string(), error = (folder_ / "stderr").string();
     const std::string to = redirect.empty() ? " >'" + out + "'" : redirect;
-    const std::string line = "cd '" + folder_.string() + "' && " + before + " '" TAPELINE_PROGRAM "' " +
-                             words + " 2>'" + error + "' </dev/null" + to;
+    const std::string line = "cd '" + folder_.path().string() + "' && " + before +
+                             " '" TAPELINE_PROGRAM "' " + words + " 2>'" + error + "' </dev/null" + to;
     const int status = std::system(line.c_str());
     Ended ended;
     ended.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -54,7 +45,7 @@ class Place {
   }
 
  private:
-  std::filesystem::path folder_;
+  tapeline::test::TemporaryFolder folder_;
 };
 
 /// Exit code 2 and exactly one line on standard error, which begins with the program's name and holds `part`.

@@ -7,7 +7,7 @@
 #include "core/files.h"
 #include "core/sha256.h"
 #include "data/token_store.h"
-#include "tests/data/temporary_folder.h"
+#include "tests/support/temporary_folder.h"
 
 /// `prepare` as someone at a shell sees it.
 namespace tapeline {

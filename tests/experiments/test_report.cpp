@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <regex>
+#include <set>
 #include <string>
 
 #include "core/files.h"

@@ -62,6 +62,41 @@ TEST_CASE("cache: the same under a window, with and without sinks") {
   }
 }
 
+TEST_CASE("cache: probes of chunks are those of the full pass, under a window too") {
+  const std::vector<Token> ids = tiny_tokens(60);
+  for (const KeyMask& mask : {KeyMask{}, KeyMask{true, 9, 0}, KeyMask{true, 9, 3}}) {
+    ModelPlan plan = tiny_plan("alibi", 60);
+    plan.positional.keys = mask;
+    Transformer model(plan);
+    stir(model.parameters());
+    const auto probed = [&](std::size_t chunk) {
+      std::vector<double> sums(16);  // 2 layers of 4 sums of 2 heads
+      std::vector<AttentionProbe> probes(2);
+      for (std::size_t layer = 0; layer < 2; ++layer) {
+        const auto part = [&](std::size_t n) { return std::span(sums).subspan(8 * layer + 2 * n, 2); };
+        probes[layer] = {
+            .entropy = part(0), .normalized_entropy = part(1), .sink_mass = part(2), .distance = part(3)};
+      }
+      KeyValueCache cache = model.make_cache(1);
+      for (std::size_t at = 0; at < ids.size(); at += chunk) {
+        Arena arena;
+        GradientPool pool;
+        Tape tape(arena, pool, Recording::off);
+        Pass pass(tape);
+        pass.probes = probes;
+        const std::size_t rows = std::min(chunk, ids.size() - at);
+        model.hidden(pass, std::span(ids).subspan(at, rows), 1, chunk < ids.size() ? &cache : nullptr);
+      }
+      CHECK(probes[1].rows == 60);
+      return sums;
+    };
+    const std::vector<double> whole = probed(60);
+    for (const std::size_t chunk : {std::size_t{1}, std::size_t{7}, std::size_t{20}}) {
+      CHECK(largest_difference(probed(chunk), whole) < cached_limit());
+    }
+  }
+}
+
 TEST_CASE("cache: the same with the options that touch attention or the order of rows") {
   const auto check = [](const std::string& name, auto change) {
     ModelPlan plan = tiny_plan("rope", 12);

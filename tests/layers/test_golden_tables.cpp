@@ -27,9 +27,12 @@ SinusoidLayout layout_of(const std::string& name) {
 /// One row of sinusoids.
 std::vector<double> sinusoid(Index width, Index position, SinusoidLayout layout) {
   const SinusoidalPositions encoding({.width = width, .head_width = 1, .layout = layout});
-  const Storage row({1, width});
-  encoding.fill({.begin = position, .count = 1}, row.tensor());
-  return numbers_of(row.tensor());
+  const Storage table({2, width});  // the second row must stay as it is
+  table.data()[width] = 7;
+  const Tensor row{{1, width}, table.data()};
+  encoding.fill({.begin = position, .count = 1}, row);
+  CHECK(table.data()[width] == 7);
+  return numbers_of(row);
 }
 
 void check_rotated(const std::string& name, const Shape& shape, const std::vector<Index>& positions) {

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "layers/positional/registry.h"
 #include "layers/transformer.h"
 #include "tests/support/reference.h"
 
@@ -87,6 +88,10 @@ inline std::vector<double> cached_logits(const Transformer& model, std::span<con
 inline double cached_limit() { return sizeof(Real) == 8 ? 1e-10 : 1e-4; }
 
 /// The kinds of this build.
-inline std::vector<std::string> all_kinds() { return {"none", "learned", "sinusoidal", "rope", "alibi"}; }
+inline std::vector<std::string> all_kinds() {
+  std::vector<std::string> names;
+  for (const EncodingKind& kind : encoding_kinds()) names.emplace_back(kind.name);
+  return names;
+}
 
 }  // namespace tapeline::inline TAPELINE_PRECISION

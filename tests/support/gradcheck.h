@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/parameter.h"
@@ -33,10 +34,14 @@ struct GradcheckLimits {
 
 namespace differences {
 
-/// Compares `analytic` (one vector an input) with central differences of sum(weights * output()).
-inline void compare(std::string_view op, std::span<const CheckedInput> inputs,
-                    const std::vector<std::vector<double>>& analytic, const Storage& weights,
-                    const std::function<std::vector<double>()>& output, const GradcheckLimits& limits) {
+/// Compares `analytic` (one vector an input) with central differences of sum(weights * output()); one line
+/// for each element that differs.
+inline std::vector<std::string> mismatches(std::string_view op, std::span<const CheckedInput> inputs,
+                                           const std::vector<std::vector<double>>& analytic,
+                                           const Storage& weights,
+                                           const std::function<std::vector<double>()>& output,
+                                           const GradcheckLimits& limits) {
+  std::vector<std::string> found;
   for (std::size_t n = 0; n < inputs.size(); ++n) {
     const Index size = inputs[n].value.size();
     const Index checked = std::min(size, limits.elements);
@@ -59,10 +64,12 @@ inline void compare(std::string_view op, std::span<const CheckedInput> inputs,
       const double numeric = static_cast<double>(change / width);
       const double claimed = analytic[n][static_cast<std::size_t>(element)];
       const double limit = limits.relative * std::max(std::abs(claimed), std::abs(numeric)) + limits.absolute;
-      CHECK_MESSAGE(std::abs(claimed - numeric) <= limit, op, ": gradient by ", inputs[n].name, ", element ",
-                    element, ": the rule says ", claimed, ", differences say ", numeric);
+      if (std::abs(claimed - numeric) <= limit) continue;
+      found.push_back(fmt::format("{}: gradient by {}, element {}: the rule says {}, differences say {}", op,
+                                  inputs[n].name, element, claimed, numeric));
     }
   }
+  return found;
 }
 
 /// Unequal weights of either sign, none near 0.
@@ -82,13 +89,15 @@ inline bool all_finite(const std::vector<double>& numbers) {
 
 }  // namespace differences
 
-/// Checks the gradient of `build` by every input (all with gradient) in double precision: the output is
-/// weighted element by element, and the analytic gradient must agree with central differences within
-/// 1e-6 * max(|a|, |n|) + 1e-9. In single precision differences prove nothing: there forward and backward
-/// run once and must be finite. `build(tape, vars)` must depend on nothing but the values.
-inline void gradcheck(std::string_view op, std::span<Storage> inputs,
-                      const std::function<Var(Tape&, std::span<const Var>)>& build,
-                      const GradcheckLimits& limits = {}) {
+/// What is wrong with the gradient of `build` by every input (all with gradient), one line a fault. In double
+/// precision the output is weighted element by element, and the analytic gradient must agree with central
+/// differences within 1e-6 * max(|a|, |n|) + 1e-9. In single precision differences prove nothing: there
+/// forward and backward run once and must be finite. `build(tape, vars)` must depend on nothing but the
+/// values.
+inline std::vector<std::string> gradient_faults(std::string_view op, std::span<Storage> inputs,
+                                                const std::function<Var(Tape&, std::span<const Var>)>& build,
+                                                const GradcheckLimits& limits = {}) {
+  std::vector<std::string> faults;
   Arena arena;
   GradientPool pool;
   const auto run = [&](Recording recording,
@@ -105,11 +114,12 @@ inline void gradcheck(std::string_view op, std::span<Storage> inputs,
     tape.backward(weighted_sum(output, weights.tensor()));
     for (const Var var : vars) {
       analytic.push_back(numbers_of(var.grad()));
-      CHECK_MESSAGE(differences::all_finite(analytic.back()), op, ": a gradient is not finite");
+      if (!differences::all_finite(analytic.back()))
+        faults.push_back(fmt::format("{}: a gradient is not finite", op));
     }
   });
-  CHECK_MESSAGE(pool.used_bytes() == 0, op, ": gradient memory was not given back");
-  if (sizeof(Real) < sizeof(double)) return;
+  if (pool.used_bytes() != 0) faults.push_back(fmt::format("{}: gradient memory was not given back", op));
+  if (sizeof(Real) < sizeof(double)) return faults;
   std::vector<CheckedInput> checked;
   for (std::size_t n = 0; n < inputs.size(); ++n) {
     checked.push_back({fmt::format("input {} {}", n, inputs[n].shape().text()), inputs[n].tensor()});
@@ -120,7 +130,17 @@ inline void gradcheck(std::string_view op, std::span<Storage> inputs,
         [&](Tape&, std::span<const Var>, Var result) { numbers = numbers_of(result.value()); });
     return numbers;
   };
-  differences::compare(op, checked, analytic, weights, output, limits);
+  for (std::string& line : differences::mismatches(op, checked, analytic, weights, output, limits)) {
+    faults.push_back(std::move(line));
+  }
+  return faults;
+}
+
+inline void gradcheck(std::string_view op, std::span<Storage> inputs,
+                      const std::function<Var(Tape&, std::span<const Var>)>& build,
+                      const GradcheckLimits& limits = {}) {
+  const std::vector<std::string> faults = gradient_faults(op, inputs, build, limits);
+  CHECK_MESSAGE(faults.empty(), fmt::format("{}", fmt::join(faults, "\n")));
 }
 
 /// The same for everything in a parameter store: `build(tape)` takes its leaves itself.
@@ -150,7 +170,9 @@ inline void gradcheck(std::string_view op, ParameterStore& store, const std::fun
     Tape tape(arena, pool, Recording::off);
     return numbers_of(build(tape).value());
   };
-  differences::compare(op, checked, analytic, weights, output, limits);
+  const std::vector<std::string> faults =
+      differences::mismatches(op, checked, analytic, weights, output, limits);
+  CHECK_MESSAGE(faults.empty(), fmt::format("{}", fmt::join(faults, "\n")));
 }
 
 }  // namespace tapeline::inline TAPELINE_PRECISION

@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/files.h"
 #include "data/hdf5_reader.h"
+#include "tests/support/small_disk.h"
 #include "tests/train/tiny.h"
 #include "train/checkpoint.h"
 #include "train/run_folder.h"
@@ -29,6 +30,7 @@ struct State {
     optimizer->update({.rate = 0.1});
     record.step = 7;
     record.skipped = 1;
+    record.threads = 3;
     record.cursor = {3, 5};
     record.corpus_source = "tiny";
     record.corpus_digest = "c0";
@@ -65,6 +67,7 @@ TEST_CASE("checkpoint: what was saved comes back, bit for bit") {
   const Checkpoint checkpoint(folder / "step-00000007.h5");
   CHECK(checkpoint.record().step == 7);
   CHECK(checkpoint.record().skipped == 1);
+  CHECK(checkpoint.record().threads == 3);
   CHECK(checkpoint.record().cursor == SamplerCursor{3, 5});
   CHECK(checkpoint.record().losses == state.record.losses);
   CHECK(checkpoint.record().validation_losses.size() == 1);
@@ -97,6 +100,7 @@ TEST_CASE("checkpoint: the layout that other programs read") {
   CHECK(file.label("/", "format") == "tapeline");
   CHECK(file.integer("/", "format_version") == 1);
   CHECK(file.number<std::uint64_t>("/rng/seed") == 0);
+  CHECK(file.number<Index>("/rng/threads") == 3);
   const std::string weight = "/model/blocks/0/attention/query/weight";
   CHECK(file.shape(weight).extents == std::vector<Index>{16, 16});
   CHECK(file.flag(weight, "weight_decay"));
@@ -186,6 +190,31 @@ TEST_CASE("checkpoint: a save that fails leaves the old file, and nothing that l
   CHECK(contains(message, "step-00000007.h5"));
   CHECK(read_file(folder / "step-00000007.h5") == before);
   CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
+}
+
+TEST_CASE(
+    "checkpoint: a save on a full disk leaves the old files, and nothing that looks like a checkpoint") {
+  const test::SmallDisk disk(400);
+  if (!disk.mounted()) {
+    MESSAGE(disk.why());
+    return;
+  }
+  State state;
+  save_checkpoint(disk / "step-00000007.h5", state.contents());
+  const std::string before = read_file(disk / "step-00000007.h5");
+  state.record.step = 8;
+  disk.fill_up_to(before.size() / 2);
+  for (const char* name : {"step-00000007.h5", "step-00000008.h5"}) {
+    const std::string message = message_of([&] { save_checkpoint(disk / name, state.contents()); });
+    CHECK(contains(message, name));
+    CHECK(contains(message, "No space left"));
+    CHECK_FALSE(contains(message, "\n"));
+    CHECK(read_file(disk / "step-00000007.h5") == before);
+    CHECK(std::distance(std::filesystem::directory_iterator(disk.path()), {}) == 2);  // with the filler
+  }
+  disk.empty_again();
+  save_checkpoint(disk / "step-00000008.h5", state.contents());
+  CHECK(Checkpoint(disk / "step-00000008.h5").record().step == 8);
 }
 
 TEST_CASE("run folder: what a command line may name") {

@@ -1,11 +1,10 @@
 #include <doctest/doctest.h>
-#include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
 #include <string>
 
 #include "core/error.h"
+#include "tests/support/temporary_folder.h"
 #include "train/config_derived.h"
 #include "train/config_loader.h"
 #include "train/config_table.h"
@@ -17,20 +16,13 @@ namespace {
 /// A config file that is removed at the end of the test.
 class TemporaryFile {
  public:
-  explicit TemporaryFile(const std::string& text) {
-    static int count = 0;
-    path_ = std::filesystem::temp_directory_path() /
-            ("tapeline-config-" + std::to_string(getpid()) + "-" + std::to_string(count++) + ".toml");
-    std::ofstream(path_) << text;
-  }
-  ~TemporaryFile() { std::filesystem::remove(path_); }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-  std::string at(int line) const { return path_.string() + ":" + std::to_string(line); }
+  explicit TemporaryFile(const std::string& text) : path_(folder_.write("my.toml", text)) {}
+  const std::string& path() const { return path_; }
+  std::string at(int line) const { return path_ + ":" + std::to_string(line); }
 
  private:
-  std::filesystem::path path_;
+  test::TemporaryFolder folder_;
+  std::string path_;
 };
 
 ResolvedConfig with_file(const std::string& text) {

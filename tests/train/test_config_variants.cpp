@@ -1,4 +1,5 @@
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <string>
 
@@ -87,6 +88,14 @@ TEST_CASE("what is wrong in a variant is found when the config is read, with its
   CHECK(error_of("[[compare.variant]]\nmodel.heads = 2\n").find("has no text \"name\"") != std::string::npos);
   CHECK(error_of(head + head).find("given twice") != std::string::npos);
   CHECK(error_of("[[compare.variant]]\nname = \"a/b\"\n").find("letters, digits") != std::string::npos);
+  for (const char* name : {".", "..", ".hidden", "a b", "a=1", "a:b", "é"}) {
+    const std::string text = fmt::format("[[compare.variant]]\nname = \"{}\"\n", name);
+    CHECK_MESSAGE(error_of(text).find("becomes the name of a folder") != std::string::npos, name);
+    const std::string evaluation =
+        fmt::format("[[compare.evaluation]]\nof = \"rope\"\nname = \"{}\"\n", name);
+    CHECK_MESSAGE(error_of(evaluation).find("becomes the name of a folder") != std::string::npos, name);
+  }
+  CHECK(error_of("[[compare.variant]]\nname = \"Aa0-1_2.5+x\"\n") == "no error");
   CHECK(error_of("[compare]\nvariant = 3\n").find("a list of tables") != std::string::npos);
   CHECK(error_of("[[compare.evaluation]]\nname = \"e\"\nof = \"nope\"\n").find("no variant of that name") !=
         std::string::npos);

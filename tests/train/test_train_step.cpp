@@ -67,11 +67,67 @@ TEST_CASE("train step: the cut into micro-batches changes nothing, with dropout 
   CHECK(largest_difference(weights_after(8, 0, 5), weights_after(8, 0.2, 5)) > 1e-4);
 }
 
-TEST_CASE("train step: sums over tokens, so unequal micro-batches weigh as their tokens do") {
-  LossSum sum;
-  sum.total = 3 * 2.0 + 1 * 6.0;  // 3 tokens of mean 2, 1 of mean 6
-  sum.tokens = 4;
-  CHECK(sum.mean() == 3.0);
+TEST_CASE("train step: micro-batches of unequal sums weigh as in one batch, none more, none less") {
+  Config config = tiny_config().config;
+  config.optimizer.weight_decay = 0;
+  Transformer model(model_plan(config));
+  const StepShape whole{16, 4, 4};
+  const auto optimizer = make_optimizer(config.optimizer, model.parameters());
+  // It learns "aaaa…"; then windows of that cost next to nothing, and others much.
+  const Batch known = batch_of(std::string(65, 'a'), whole);
+  TrainStep learning(model, whole, 0, 0);
+  for (Index i = 1; i <= 60; ++i) {
+    learning.run(i, known.inputs, known.targets);
+    optimizer->update({.rate = 1e-2, .divisor = static_cast<double>(whole.tokens()), .clip = 1});
+  }
+  const Batch mixed = batch_of(std::string(48, 'a') + tiny_text(17), whole);
+
+  // Gradients and summed loss of one step, cut into micro-batches; an update afterwards clears the gradients.
+  struct Sums {
+    LossSum loss;
+    std::vector<double> gradients;
+  };
+  const auto sums = [&](Index micro_batch, const Batch& batch, Index windows) {
+    TrainStep step(model, {16, windows, micro_batch}, 0, 0);
+    Sums result;
+    result.loss = step.run(1, batch.inputs, batch.targets);
+    for (const Parameter& parameter : model.parameters().parameters()) {
+      const Tensor gradient = parameter.grad();
+      result.gradients.insert(result.gradients.end(), gradient.data, gradient.data + gradient.size());
+    }
+    optimizer->refuse();
+    return result;
+  };
+  const auto window = [&](std::size_t number) {
+    const auto part = [&](const std::vector<Token>& all) {
+      const auto from = all.begin() + static_cast<std::ptrdiff_t>(16 * number);
+      return std::vector<Token>(from, from + 16);
+    };
+    return Batch{part(mixed.inputs), part(mixed.targets)};
+  };
+  const Sums one = sums(4, mixed, 4);
+  CHECK(one.loss.tokens == 64);
+  std::vector<double> added(one.gradients.size());
+  double total = 0;
+  for (std::size_t number = 0; number < 4; ++number) {
+    const Sums alone = sums(1, window(number), 1);
+    if (number == 0) REQUIRE(alone.loss.mean() < 0.2 * one.loss.mean());
+    total += alone.loss.total;
+    for (std::size_t i = 0; i < added.size(); ++i) added[i] += alone.gradients[i];
+  }
+  double norm = 0;
+  for (const double gradient : one.gradients) norm += gradient * gradient;
+  norm = std::sqrt(norm);
+  REQUIRE(norm > 1);
+  CHECK(one.loss.total == doctest::Approx(total).epsilon(1e-5));
+  for (const Sums& cut : {Sums{{total, 64}, added}, sums(2, mixed, 4), sums(1, mixed, 4)}) {
+    CHECK(cut.loss.tokens == 64);
+    CHECK(cut.loss.mean() == doctest::Approx(one.loss.mean()).epsilon(1e-5));
+    double largest = 0;
+    for (std::size_t i = 0; i < added.size(); ++i)
+      largest = std::max(largest, std::abs(cut.gradients[i] - one.gradients[i]));
+    CHECK(largest < 1e-5 * norm);
+  }
 }
 
 TEST_CASE("train step: overfits one batch") {

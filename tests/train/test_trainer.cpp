@@ -10,8 +10,8 @@
 
 #include "core/error.h"
 #include "core/files.h"
-#include "core/parallel.h"
 #include "layers/generate.h"
+#include "tests/support/thread_setting.h"
 #include "tests/train/tiny.h"
 #include "train/checkpoint.h"
 #include "train/evaluate.h"
@@ -52,7 +52,7 @@ std::string last_checkpoint(const std::filesystem::path& folder) {
 }
 
 TEST_CASE("trainer: stopped and resumed is the same run, bit for bit, at 1 and 2 threads") {
-  const int threads_before = thread_count();
+  const ThreadSetting as_before;
   for (const int threads : {1, 2}) {
     ResolvedConfig config = tiny_config();
     config.config.model.dropout = 0.1;
@@ -83,7 +83,6 @@ TEST_CASE("trainer: stopped and resumed is the same run, bit for bit, at 1 and 2
     CHECK(train_in(folder / "parts", config, text, true).steps == 40);
     CHECK(metric_steps(folder / "parts") == every_step);
   }
-  set_thread_count(threads_before);
 }
 
 TEST_CASE("trainer: seed 0 is a seed like any other") {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -8,6 +7,7 @@
 #include "data/token_store.h"
 #include "data/tokenizer.h"
 #include "layers/transformer.h"
+#include "tests/support/temporary_folder.h"
 #include "train/config_derived.h"
 #include "train/config_loader.h"
 #include "train/scored_set.h"
@@ -16,25 +16,7 @@
 /// A model and a text small enough to train in a fraction of a second.
 namespace tapeline {
 
-/// A folder that is gone at the end of the test.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "tapeline-test-XXXXXX").string();
-    path_ = mkdtemp(name.data());
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-
- private:
-  std::filesystem::path path_;
-};
+using test::TemporaryFolder;
 
 /// 2 layers, 2 heads, width 16, context 16.
 inline ResolvedConfig tiny_config(const std::string& kind = "rope") {

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <span>
+#include <type_traits>
+#include <variant>
+
+#include "core/key_mask.h"
+#include "core/positions.h"
+#include "core/tape.h"
+
+/// What changes the scores of attention(). Letters: H heads, D head width, d = position of the query -
+/// position of the key.
+namespace tapeline::inline TAPELINE_PRECISION {
+
+/// b_h(d) = -slope_h * |d| (ALiBi). slopes [H]; a gradient is given when wanted.
+struct LinearBias {
+  Var slopes;
+};
+
+/// b_h(d) = table[h, d - first_distance]: any bias of head and distance. table [H, span]; its gradient is
+/// G_h(d) = sum of dS over the pairs at distance d. Every distance of the pass must lie in the table.
+struct DistanceBias {
+  Var table;
+  Index first_distance = 0;
+};
+
+/// g_h(i, j) = slopes[h, s] x + intercepts[h, s], x = numerator[d - first_distance] / denominator[i], s the
+/// number of cuts <= x: a function of the distance normalised by row, piecewise linear, as a network of one
+/// hidden layer of rectified units is (FIRE, Li et al. 2023, 2310.04418). Not available yet: attention()
+/// refuses it.
+struct RowNormalizedBias {
+  Var numerator;             ///< [span]: ln(|kappa d| + 1); may be negative in general
+  Index first_distance = 0;  ///< of numerator[0]; may be negative
+  Var denominator;           ///< [Tq], positive: one number a query row
+  Var cuts;                ///< [segments - 1] ascending; no gradient, since the function is continuous there
+  Var slopes, intercepts;  ///< [H, segments]
+};
+
+/// The terms of vectors that belong to distances, inside the score scale:
+///   u_h . k_j + (q_i + v_h) . r_h(d) + k_j . p_h(d)
+/// Transformer-XL and XLNet (r, u, v; Dai et al. 2019, 1901.02860), Shaw (r; Shaw et al. 2018, 1803.02155),
+/// DeBERTa (r, p; He et al. 2021, 2006.03654). Row index[d - first_distance] of a table belongs to distance
+/// d; without an index, row d - first_distance. Queries and keys have an index each: DeBERTa's paper reads p
+/// at -d, its code at d. Not available yet: attention() refuses it.
+struct RelativeVectors {
+  Var query_vectors;  ///< r: [H, rows, D], or [1, rows, D] for all heads; absent: no such term
+  Var key_vectors;    ///< p: likewise
+  std::span<const Index> query_index = {};  ///< [span]; must live as long as the tape
+  std::span<const Index> key_index = {};    ///< [span]; likewise
+  Index first_distance = 0;                 ///< may be negative
+  Var u, v;                                 ///< [H, D]; absent: 0
+};
+
+/// Positions counted by content (CoPE, Golovneva et al. 2024, 2405.18719): with c the score scale,
+///   g_it = sigmoid(c q_i . k_t),  p_ij = min(g_ij + ... + g_ii, N - 1),
+/// and q_i . e[p_ij], read between the two nearest rows of the table, is added to q_i . k_j. Not available
+/// yet: attention() refuses it.
+struct ContextualPositions {
+  Var table;  ///< e [N, D], shared by the heads
+  bool scaled =
+      true;  ///< the added product is multiplied by c like q_i . k_j; false: added to the scaled score
+};
+
+/// Everything that changes the score of query i and key j in head h:
+///   score = scale * query_scale(i, h) * (q_i . k_j) + what `term` adds
+/// and the mask. A term is at most one alternative; each has one header in core/kernels/score_terms/.
+struct ScoreTerms {
+  Real scale = 1;
+  Var query_scale;  ///< [Tq] or [H, Tq]; absent: 1
+  KeyMask mask;
+  PassPositions positions;
+  std::variant<std::monostate, LinearBias, DistanceBias, RowNormalizedBias, RelativeVectors,
+               ContextualPositions>
+      term;
+};
+static_assert(std::is_trivially_destructible_v<ScoreTerms>);
+
+}  // namespace tapeline::inline TAPELINE_PRECISION
