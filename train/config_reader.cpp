@@ -116,7 +116,28 @@ Variant ConfigReader::variant(const std::string& name, const toml::table& table,
   return read;
 }
 
+namespace {
+
+/// The parser calls itself for every level of nesting, dotted keys included: a text that nests without end
+/// would end in a stack overflow.
+void require_shallow(std::string_view text, const std::string& label) {
+  constexpr std::ptrdiff_t most = 1000;
+  Index number = 1;
+  for (std::size_t begin = 0; begin < text.size(); ++number) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string_view line = text.substr(begin, end - begin);
+    const auto levels = std::ranges::count_if(line, [](char c) { return c == '.' || c == '[' || c == '{'; });
+    require<ConfigError>(levels <= most,
+                         "{}:{}: a line with {} dots and brackets; no configuration nests that deep", label,
+                         number, levels);
+    begin = end + 1;
+  }
+}
+
+}  // namespace
+
 toml::table parse_toml(std::string_view text, const std::string& label) {
+  require_shallow(text, label);
   try {
     return toml::parse(text, std::string_view(label));
   } catch (const toml::parse_error& error) {

@@ -193,6 +193,12 @@ class Run {
         !validated(step)) {
       new_best = validate();
       evaluated = true;
+      const double loss = record_.validation_losses.back().value;
+      require<NumericError>(
+          step != last || std::isfinite(loss),
+          "step {}: the validation loss is {}: this model is of no use and is not saved; lower "
+          "optimizer.lr",
+          step, loss);
     }
     const bool wanted = step == last || due(config_.train.checkpoint_every) || new_best;
     if (wanted && (evaluated || !saved_at_ || *saved_at_ != step)) save();

@@ -34,7 +34,16 @@ struct EvaluateCommand {
 ResolvedConfig changed_config(const Checkpoint& checkpoint, const EvaluateCommand& command) {
   ResolvedConfig config = checkpoint.config();
   for (const std::string& text : command.positional) {
-    assign(config, read_assignment(text, "--positional", "positional."));
+    const auto assignment = read_assignment(text, "--positional", "positional.");
+    const std::string& kind = config.config.positional.kind;
+    const bool fits = assignment.key.starts_with("positional." + kind + ".") ||
+                      assignment.key.starts_with("positional.keys.");
+    require<ConfigError>(
+        fits,
+        "--positional {}: \"{}\" was trained with {} positions; only options of positional.{} and "
+        "positional.keys can be changed afterwards",
+        text, checkpoint.path().string(), kind, kind);
+    assign(config, assignment);
   }
   const auto set = [&config](const std::string& key, const std::string& value, const std::string& flag) {
     if (!value.empty()) assign(config, {key, value, flag});

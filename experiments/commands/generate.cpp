@@ -30,7 +30,9 @@ struct GenerateOptions {
 int generate_text(const GenerateOptions& options) {
   options.output.set_up();
   validate(options.request.sampling);
-  require<ConfigError>(options.request.tokens >= 1, "--tokens is {}; at least 1", options.request.tokens);
+  constexpr Index most_tokens = Index{1} << 30;
+  require<ConfigError>(options.request.tokens >= 1 && options.request.tokens <= most_tokens,
+                       "--tokens is {}; it must lie between 1 and {}", options.request.tokens, most_tokens);
   require<ConfigError>(!options.prompt.empty(),
                        "--prompt is empty; give at least one character to go on from");
   const Checkpoint checkpoint(resolve_checkpoint(options.checkpoint));

@@ -125,9 +125,19 @@ TEST_CASE("train, evaluate, generate: one model from text to text") {
     CHECK(json.at("tokens").size() == 12);
     CHECK(shell(ask + "--temperature -1").code == 2);
     CHECK(shell("$tapeline generate run --prompt ''").code == 2);
+    CHECK(shell(ask + "--tokens 99999999999999999999").code == 2);
     const Ran past = shell("$tapeline generate run --prompt 'let there be ' --tokens 30");
     CHECK(past.code == 0);
     CHECK(contains(past.err, "end at row 16"));
+  }
+  SUBCASE("what cannot be changed after training") {
+    for (const char* change : {"kind=alibi", "kind=none", "rope.base=3"}) {
+      const Ran changed = shell("$tapeline evaluate run --positional " + std::string(change));
+      CHECK(changed.code == 2);
+      CHECK(contains(changed.err, "was trained with learned positions"));
+      CHECK(one_line(changed.err));
+    }
+    CHECK(shell("$tapeline evaluate run --lengths 2x --positional learned.beyond=clamp").code == 0);
   }
   SUBCASE("damage") {
     const Ran cut =
@@ -264,6 +274,30 @@ TEST_CASE("train: --from, killed before a first checkpoint of its own, resumes f
         "until grep -q '\"step\":2,' run/metrics.jsonl 2> /dev/null; do sleep 0.02; done\nkill -TERM "
         "$pid\nwait $pid");
   CHECK(first_loss() == before);
+}
+
+TEST_CASE("train: a model that is not a number in the end is an error, and not saved") {
+  const Shell shell;
+  for (const char* policy : {"stop", "skip"}) {
+    const Ran ran =
+        shell("$tapeline train $small --set train.steps=1 --set optimizer.lr=1e300 --quiet --out run-" +
+              std::string(policy) + " --set train.on_nonfinite=" + policy);
+    CHECK(ran.code == 1);
+    CHECK(contains(ran.err, "validation loss is"));
+    CHECK(one_line(ran.err));
+    CHECK_FALSE(
+        std::filesystem::exists(shell.folder() / ("run-" + std::string(policy)) / "checkpoints" / "latest"));
+  }
+}
+
+TEST_CASE("train: a config that nests without end is refused, not followed") {
+  const Shell shell;
+  const Ran ran = shell(
+      "{ printf '[a'; yes .a | head -n 100000 | tr -d '\\n'; printf ']\\nx = 1\\n'; } > deep.toml\n"
+      "$tapeline train deep.toml --dry-run");
+  CHECK(ran.code == 2);
+  CHECK(contains(ran.err, "deep.toml:1: a line with 100001 dots and brackets"));
+  CHECK(one_line(ran.err));
 }
 
 TEST_CASE("train: --dry-run trains nothing") {
