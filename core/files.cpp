@@ -119,6 +119,27 @@ std::pair<int, fs::path> create_temporary(const fs::path& folder, const fs::path
   }
 }
 
+/// Where the new file goes: to `path`, or to what a link there leads to. Only a regular file, or nothing, may
+/// be replaced: a device or a pipe of that name would be gone.
+fs::path place_of(const fs::path& path) {
+  std::error_code error;
+  const fs::file_status own = fs::symlink_status(path, error);
+  fs::path place = path;
+  if (fs::is_symlink(own)) {
+    place = fs::canonical(path, error);
+    require<FileError>(!error, "cannot write \"{}\": it is a link that leads to no file; give another name",
+                       path.string());
+  }
+  const fs::file_status found = fs::status(place, error);
+  if (fs::is_directory(found)) fail_with("cannot write", path, EISDIR);
+  require<FileError>(
+      !fs::exists(found) || fs::is_regular_file(found),
+      "cannot write \"{}\": it is a device, a pipe or a socket, and would be replaced by a file; "
+      "give the name of a file",
+      path.string());
+  return place;
+}
+
 /// A folder that cannot be flushed (some file systems refuse) has still been renamed in.
 void flush_folder(const fs::path& folder) {
   const Descriptor descriptor(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -146,7 +167,8 @@ std::string read_file(const fs::path& path) {
   return content;
 }
 
-void write_file(const fs::path& path, std::initializer_list<std::string_view> parts) {
+void write_file(const fs::path& given, std::initializer_list<std::string_view> parts) {
+  const fs::path path = place_of(given);
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
   remove_leftovers(folder);
   const auto [descriptor, name] = create_temporary(folder, path);

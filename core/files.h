@@ -12,9 +12,11 @@ std::string read_file(const std::filesystem::path& path);
 
 /// Replaces a file, or leaves it as it was: the parts, one after another, go into a temporary file in the
 /// same folder, which is flushed to disk, read back and compared, and renamed over `path`; then the folder is
-/// flushed. At every instant `path` is the complete old or the complete new file. When anything fails the
-/// temporary file is removed and FileError names the path and the system's reason (disk full, file too large,
-/// no permission). The program must ignore SIGXFSZ for a file-size limit to arrive as an error.
+/// flushed. At every instant `path` is the complete old or the complete new file; a link there stays, what it
+/// leads to is replaced. What is there and is no regular file (a device, a pipe, a folder) is refused. When
+/// anything fails the temporary file is removed and FileError names the path and the system's reason (disk
+/// full, file too large, no permission). The program must ignore SIGXFSZ for a file-size limit to arrive as
+/// an error.
 void write_file(const std::filesystem::path& path, std::initializer_list<std::string_view> parts);
 void write_file(const std::filesystem::path& path, std::string_view content);
 

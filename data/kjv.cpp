@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "core/child_process.h"
 #include "core/error.h"
-#include "data/child_output.h"
 
 namespace tapeline {
 namespace {
@@ -28,7 +28,7 @@ std::string strip_references(std::string_view lines) {
 }
 
 std::string read_kjv() {
-  const ChildOutput bible = run_child({"bible", "-f", "gen1:1-rev22:21"},
+  const ChildResult bible = run_child({"bible", "-f", "gen1:1-rev22:21"}, "",
                                       fmt::format("the corpus \"kjv\" is read through it: {}", remedy));
   std::string text = strip_references(bible.output);
   const auto found = std::count(text.begin(), text.end(), '\n');

@@ -1,7 +1,10 @@
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <new>
 #include <string>
 #include <system_error>
@@ -136,10 +139,21 @@ int guarded_run(const std::vector<std::string>& words) {
   return exit_code::failed;
 }
 
+/// A standard stream that is closed would be given to the next file that is opened, and messages would land
+/// in it. So each stands on something that refuses: whoever needs it gets an error.
+void occupy_standard_streams() {
+  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(descriptor, F_GETFD) >= 0) continue;
+    // The lowest free number is this one. If it cannot be had, there is nothing to say it on.
+    if (::open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY) != descriptor) std::_Exit(1);
+  }
+}
+
 }  // namespace
 }  // namespace tapeline
 
 int main(int argc, char** argv) {
+  tapeline::occupy_standard_streams();
   // A file-size limit and a reader who has left are errors of the write, not the end of a training run.
   std::signal(SIGXFSZ, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);

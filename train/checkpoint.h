@@ -40,7 +40,8 @@ struct CheckpointContents {
   const TrainingRecord& record;
 };
 
-/// Writes the file atomically: a failed or interrupted save leaves the old file as it was. Throws FileError.
+/// Writes the file atomically: a failed or interrupted save leaves the old file as it was. Throws FileError,
+/// and NumericError when a weight is not a finite number.
 void save_checkpoint(const std::filesystem::path& path, const CheckpointContents& contents);
 /// The bytes of that file (tests compare them).
 std::string checkpoint_image(const CheckpointContents& contents);

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/error.h"
 #include "core/sha256.h"
 #include "data/container.h"
 #include "data/hdf5_writer.h"
@@ -107,6 +108,14 @@ std::string checkpoint_image(const CheckpointContents& contents) {
 }
 
 void save_checkpoint(const std::filesystem::path& path, const CheckpointContents& contents) {
+  for (const Parameter& parameter : contents.model.parameters().parameters()) {
+    require<NumericError>(
+        std::ranges::all_of(numbers_of(parameter.value()), [](Real value) { return std::isfinite(value); }),
+        "step {}: \"{}\" holds values that are not finite numbers: this model is of no use and is not saved; "
+        "lower "
+        "optimizer.lr",
+        contents.record.step, parameter.name());
+  }
   Container::write(path, checkpoint_layout::container_kind, checkpoint_image(contents));
 }
 

@@ -22,6 +22,12 @@ bool terminal() {
   return isatty(STDERR_FILENO) != 0 && kind != nullptr && std::strcmp(kind, "dumb") != 0;
 }
 
+// Whoever watched may have left (a closed terminal, head): that is no reason to end the work.
+void print_to_watcher(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
+}
+
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
@@ -78,27 +84,25 @@ void Progress::show(std::string_view text) {
   shown_ = true;
   last_ = std::chrono::steady_clock::now();
   if (style_ == ProgressStyle::plain) {
-    fmt::print(stderr, "{}\n", text);
+    print_to_watcher(fmt::format("{}\n", text));
     return;
   }
   // A line longer than the terminal would wrap, and could not be rewritten.
   const std::size_t columns = terminal_columns(STDERR_FILENO);
   std::size_t shown = std::min<std::size_t>(text.size(), columns > 8 ? columns - 1 : 79);
   while (shown < text.size() && (static_cast<unsigned char>(text[shown]) & 0xC0) == 0x80) --shown;
-  fmt::print(stderr, "\r\x1b[K{}", text.substr(0, shown));
-  std::fflush(stderr);
+  print_to_watcher(fmt::format("\r\x1b[K{}", text.substr(0, shown)));
   line_open_ = true;
 }
 
 void Progress::finish(std::string_view text) {
   clear();
-  if (style_ != ProgressStyle::none && !text.empty()) fmt::print(stderr, "{}\n", text);
+  if (style_ != ProgressStyle::none && !text.empty()) print_to_watcher(fmt::format("{}\n", text));
 }
 
 void Progress::clear() {
   if (!line_open_) return;
-  fmt::print(stderr, "\r\x1b[K");
-  std::fflush(stderr);
+  print_to_watcher("\r\x1b[K");
   line_open_ = false;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/excerpt.h"
 #include "core/files.h"
 
 namespace tapeline {
@@ -26,14 +27,40 @@ bool is_checkpoint_name(const std::string& name) {
   return name.starts_with(checkpoint_prefix) && name.ends_with(checkpoint_ending);
 }
 
+// The checkpoints in a folder, in the order of their steps; none when there is no such folder.
+std::vector<fs::path> checkpoints_in(const fs::path& folder) {
+  std::vector<fs::path> found;
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
+    if (is_checkpoint_name(entry.path().filename().string())) found.push_back(entry.path());
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
 // The file that a small text file beside it names; nullopt when there is no such text file.
 std::optional<fs::path> follow(const fs::path& link) {
   if (!fs::is_regular_file(link)) return std::nullopt;
   std::string name = read_file(link);
   while (!name.empty() && (name.back() == '\n' || name.back() == '\r')) name.pop_back();
   require<FileError>(is_checkpoint_name(name) && name.find('/') == std::string::npos,
-                     "\"{}\": it should name a checkpoint beside it, as step-00000100.h5", link.string());
+                     "\"{}\" holds \"{}\", it should name a checkpoint beside it, as step-00000100.h5; "
+                     "write one of them into it, or remove it to go on from the last one",
+                     link.string(), excerpt(name));
+  require<FileError>(
+      fs::exists(link.parent_path() / name),
+      "\"{}\" names \"{}\", and there is no such file beside it; write another one into it, or "
+      "remove it to go on from the last one",
+      link.string(), name);
   return link.parent_path() / name;
+}
+
+// What `latest` names. A checkpoint is complete as soon as it has its name, so without `latest` (a kill
+// between the two files, or somebody's hand) the one of the last step is it.
+std::optional<fs::path> latest_in(const fs::path& folder) {
+  if (const auto named = follow(folder / "latest")) return named;
+  const std::vector<fs::path> all = checkpoints_in(folder);
+  return all.empty() ? std::nullopt : std::optional(all.back());
 }
 
 // The configuration for people and for --config: values first, then where each came from, as comments.
@@ -64,7 +91,9 @@ void RunFolder::claim(const ResolvedConfig& config) const {
   write_file(config_file(), config_file_text(config));
 }
 
-std::optional<fs::path> RunFolder::named(const char* link) const { return follow(checkpoints() / link); }
+std::optional<fs::path> RunFolder::latest() const { return latest_in(checkpoints()); }
+
+std::optional<fs::path> RunFolder::best() const { return follow(checkpoints() / "best"); }
 
 fs::path RunFolder::make_checkpoint_file(Index step) const {
   std::error_code error;
@@ -79,11 +108,7 @@ void RunFolder::set_named(const char* link, Index step) const {
 }
 
 void RunFolder::prune(Index keep) const {
-  std::vector<fs::path> steps;
-  for (const fs::directory_entry& entry : fs::directory_iterator(checkpoints())) {
-    if (is_checkpoint_name(entry.path().filename().string())) steps.push_back(entry.path());
-  }
-  std::ranges::sort(steps);
+  const std::vector<fs::path> steps = checkpoints_in(checkpoints());
   const std::optional<fs::path> last = latest(), good = best();
   const auto kept = static_cast<std::size_t>(std::max<Index>(keep, 1));
   for (std::size_t i = 0; i + kept < steps.size(); ++i) {
@@ -100,10 +125,10 @@ fs::path resolve_checkpoint(const fs::path& given) {
                      given.string());
   if (fs::is_directory(status)) {
     for (const fs::path& folder : {given / "checkpoints", given}) {
-      if (const auto found = follow(folder / "latest")) return *found;
+      if (const auto found = latest_in(folder)) return *found;
     }
     fail<FileError>(
-        "checkpoint \"{}\": the folder has no \"checkpoints/latest\"; name a run folder or a step-….h5 file",
+        "checkpoint \"{}\": the folder holds no checkpoint; name a run folder or a step-….h5 file",
         given.string());
   }
   if (given.filename() == "latest" || given.filename() == "best") return *follow(given);

@@ -27,9 +27,11 @@ class RunFolder {
   void claim(const ResolvedConfig& config) const;
   bool holds_run() const { return std::filesystem::exists(config_file()); }
 
-  /// The checkpoint that `latest` or `best` names; nullopt when there is none.
-  std::optional<std::filesystem::path> latest() const { return named("latest"); }
-  std::optional<std::filesystem::path> best() const { return named("best"); }
+  /// The checkpoint that `latest` names, without that file the one of the last step; nullopt when there is
+  /// none. Throws FileError when `latest` names nothing that is there.
+  std::optional<std::filesystem::path> latest() const;
+  /// The checkpoint that `best` names; nullopt when there is none.
+  std::optional<std::filesystem::path> best() const;
   void set_latest(Index step) const { set_named("latest", step); }
   void set_best(Index step) const { set_named("best", step); }
 
@@ -37,7 +39,6 @@ class RunFolder {
   void prune(Index keep) const;
 
  private:
-  std::optional<std::filesystem::path> named(const char* link) const;
   void set_named(const char* link, Index step) const;
   std::filesystem::path folder_;
 };

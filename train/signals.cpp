@@ -4,49 +4,98 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
+#include <memory>
+#include <thread>
+
+#include "core/parallel.h"
 
 namespace tapeline {
 
 namespace {
 
 constexpr std::array stopping{SIGINT, SIGTERM, SIGHUP};
-volatile sig_atomic_t pending = 0;
-int guards = 0;
-std::array<struct sigaction, stopping.size()> former{};
-struct sigaction former_file_size {};
+std::atomic<int> pending = 0;
 
-extern "C" void tapeline_on_signal(int signal) {
-  if (pending != 0) _exit(128 + signal);
-  pending = signal;
+/// The stopping signals, but for those that nohup or a shell's background job had us ignore: so it stays.
+sigset_t signals_not_ignored() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int signal : stopping) {
+    struct sigaction action {};
+    sigaction(signal, nullptr, &action);
+    if (action.sa_handler != SIG_IGN) sigaddset(&signals, signal);
+  }
+  return signals;
 }
+
+/// Takes the signals on a thread of its own, all others have them blocked. A handler would not do: oneDNN's
+/// products point the stack register into a buffer on the heap while they run, and the frame that a handler
+/// needs would be written over whatever lies in front of that buffer.
+class SignalThread {
+ public:
+  SignalThread() : signals_(signals_not_ignored()) {
+    // Threads made later inherit the mask; the workers that there are take it over here.
+    pthread_sigmask(SIG_BLOCK, &signals_, &former_mask_);
+    parallel_for(thread_count(), 1, [this](Index, Index) { pthread_sigmask(SIG_BLOCK, &signals_, nullptr); });
+    for (const int signal : stopping) {
+      if (sigismember(&signals_, signal) == 1) wake_up_ = signal;
+    }
+    if (wake_up_ != 0) thread_ = std::thread([this] { wait(); });
+  }
+  ~SignalThread() {
+    ending_ = true;
+    if (wake_up_ != 0) {
+      pthread_kill(thread_.native_handle(), wake_up_);
+      thread_.join();
+    }
+    pthread_sigmask(SIG_SETMASK, &former_mask_, nullptr);
+  }
+  SignalThread(const SignalThread&) = delete;
+  SignalThread& operator=(const SignalThread&) = delete;
+
+ private:
+  void wait() {
+    for (;;) {
+      int signal = 0;
+      if (sigwait(&signals_, &signal) != 0) continue;
+      if (ending_) return;
+      if (pending != 0) _exit(128 + signal);
+      pending = signal;
+    }
+  }
+
+  sigset_t signals_, former_mask_{};
+  int wake_up_ = 0;  // one of the signals; 0: all are ignored, there is nothing to wait for
+  std::atomic<bool> ending_ = false;
+  std::thread thread_;
+};
+
+int guards = 0;
+std::unique_ptr<SignalThread> signal_thread;
+struct sigaction former_file_size {};
 
 }  // namespace
 
 SignalGuard::SignalGuard() {
   if (guards++ > 0) return;
-  struct sigaction action {};
-  action.sa_handler = tapeline_on_signal;
-  sigemptyset(&action.sa_mask);
-  action.sa_flags = SA_RESTART;
-  for (std::size_t i = 0; i < stopping.size(); ++i) {
-    sigaction(stopping[i], nullptr, &former[i]);
-    // nohup and background jobs of a shell start us with the signal ignored: so it stays.
-    if (former[i].sa_handler != SIG_IGN) sigaction(stopping[i], &action, nullptr);
-  }
-  action.sa_handler = SIG_IGN;
-  sigaction(SIGXFSZ, &action, &former_file_size);
+  signal_thread = std::make_unique<SignalThread>();
+  struct sigaction ignore {};
+  ignore.sa_handler = SIG_IGN;
+  sigemptyset(&ignore.sa_mask);
+  sigaction(SIGXFSZ, &ignore, &former_file_size);
 }
 
 SignalGuard::~SignalGuard() {
   if (--guards > 0) return;
-  for (std::size_t i = 0; i < stopping.size(); ++i) sigaction(stopping[i], &former[i], nullptr);
   sigaction(SIGXFSZ, &former_file_size, nullptr);
+  signal_thread.reset();
 }
 
 int pending_signal() { return pending; }
 
 void stop_if_signalled() {
-  if (pending != 0) throw Stopped(pending);
+  if (const int signal = pending; signal != 0) throw Stopped(signal);
 }
 
 void clear_signal() { pending = 0; }

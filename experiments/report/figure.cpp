@@ -172,15 +172,14 @@ void draw_figure(const Figure& figure, const std::filesystem::path& folder) {
   write_file(folder / (figure.name + ".csv"), figure_csv(figure));
   const std::string common = data_blocks(figure) + axes(figure);
   const std::string plot = plot_command(figure);
-  const auto output = [&](const char* ending) {
-    return gnuplot_quoted((folder / (figure.name + ending)).string());
-  };
-  run_gnuplot(
-      fmt::format("set terminal svg size 860,440 enhanced font 'sans-serif,14' background '#ffffff'\n"
-                  "set output {}\n{}{}"
-                  "set terminal pngcairo size 1720,880 enhanced font 'sans-serif,13' fontscale 2 "
-                  "linewidth 2 pointscale 2 background '#ffffff'\nset output {}\n{}",
-                  output(".svg"), common, plot, output(".png"), plot));
+  const std::string svg =
+      "set terminal svg size 860,440 enhanced font 'sans-serif,14' background '#ffffff'\n";
+  const std::string png =
+      "set terminal pngcairo size 1720,880 enhanced font 'sans-serif,13' fontscale 2 linewidth 2 pointscale "
+      "2 "
+      "background '#ffffff'\n";
+  write_file(folder / (figure.name + ".svg"), gnuplot_output(svg + common + plot));
+  write_file(folder / (figure.name + ".png"), gnuplot_output(png + common + plot));
 }
 
 std::string inline_svg(const std::string& svg, const Figure& figure) {

@@ -3,12 +3,19 @@
 #include <string>
 #include <string_view>
 
+#include "core/error.h"
+
 namespace tapeline {
 
-/// Runs gnuplot as a child process that reads `script` from its standard input; nobody's start-up file is
-/// read. Throws FileError when the program is missing (naming gnuplot-nox) or says no (with its own first
-/// line).
-void run_gnuplot(std::string_view script);
+/// A drawing that gnuplot could not make: it is missing, or it says no.
+class GnuplotError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// What gnuplot writes to its standard output for `script`; nobody's start-up file is read. Throws
+/// GnuplotError when the program is missing (naming gnuplot-nox) or says no (with its own first line).
+std::string gnuplot_output(std::string_view script);
 
 /// A text as a gnuplot string in single quotes, in which nothing has a meaning.
 std::string gnuplot_quoted(std::string_view text);

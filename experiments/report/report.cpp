@@ -9,6 +9,7 @@
 #include "core/files.h"
 #include "experiments/report/answer.h"
 #include "experiments/report/figures.h"
+#include "experiments/report/gnuplot.h"
 #include "experiments/report/html.h"
 #include "experiments/report/tables.h"
 #include "experiments/table.h"
@@ -131,7 +132,7 @@ ReportOutcome write_report(const Comparison& comparison, const std::filesystem::
                     "Loss at each position of the longest window that an encoding can be evaluated at, "
                     "means over positions 1, 2, 3–4, 5–8 and so on. Right of the mark no position was "
                     "seen in training.");
-  } catch (const FileError& error) {
+  } catch (const GnuplotError& error) {
     outcome.figures_missing = error.what();
     first_figure = "<p class=\"note\">No figures: " + html_escape(error.what()) + "</p>\n";
     second_figure = first_figure;

@@ -3,6 +3,7 @@
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -151,4 +152,31 @@ TEST_CASE("sha256: the published digests, in one piece or many") {
   CHECK_THROWS_AS(pieces.update("more"), StateError);
   CHECK_THROWS_AS(pieces.digest(), StateError);
   CHECK(Sha256().update("abc").digest()[0] == 0xba);
+}
+
+TEST_CASE("files: only a regular file or nothing is replaced; a link stays a link") {
+  const Folder folder;
+  const fs::path target = folder / "target", link = folder / "link", pipe = folder / "pipe";
+  write_file(target, "old");
+  fs::create_symlink("target", link);
+  write_file(link, "new");
+  CHECK(fs::is_symlink(link));
+  CHECK(read_file(target) == "new");
+
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  CHECK(error_text([&] { write_file(pipe, "x"); }).find("it is a device, a pipe or a socket") !=
+        std::string::npos);
+  CHECK(fs::is_fifo(pipe));
+  const fs::path device = folder / "device";
+  if (::mknod(device.c_str(), S_IFCHR | 0600, makedev(1, 3)) == 0) {  // root's only
+    CHECK_THROWS_AS(write_file(device, "x"), FileError);
+    CHECK(fs::is_character_file(device));
+  }
+  const fs::path dangling = folder / "dangling";
+  fs::create_symlink("nowhere", dangling);
+  CHECK(error_text([&] { write_file(dangling, "x"); }).find("leads to no file") != std::string::npos);
+  CHECK(fs::is_symlink(dangling));
+  CHECK_FALSE(fs::exists(folder / "nowhere"));
+  fs::create_directory(folder / "inner");
+  CHECK(error_text([&] { write_file(folder / "inner", "x"); }).find("Is a directory") != std::string::npos);
 }

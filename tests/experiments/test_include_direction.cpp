@@ -25,8 +25,8 @@ const std::map<std::string, Rule> rules = {
     {"layers", {{"core", "layers"}, {}}},
     {"data",
      {{"core", "data"},
-      {"core/error.h", "core/descriptor.h", "core/index.h", "core/random.h", "core/files.h", "core/sha256.h",
-       "core/shape.h", "core/parallel.h"}}},
+      {"core/child_process.h", "core/error.h", "core/descriptor.h", "core/index.h", "core/random.h",
+       "core/files.h", "core/sha256.h", "core/shape.h", "core/parallel.h"}}},
     {"train", {{"core", "layers", "data", "train"}, {}}},
     {"experiments", {{"core", "layers", "data", "train", "experiments"}, {}}}};
 

@@ -123,7 +123,7 @@ TEST_CASE("without gnuplot the tables come all the same, with the package to ins
 }
 
 TEST_CASE("gnuplot's refusal is one line of its own") {
-  CHECK_THROWS_WITH(run_gnuplot("plot nonsense(\n"), doctest::Contains("gnuplot failed"));
+  CHECK_THROWS_WITH(gnuplot_output("plot nonsense(\n"), doctest::Contains("gnuplot failed"));
 }
 
 TEST_CASE("a figure's data: one line a point, curve by curve") {

@@ -1,71 +1,15 @@
 #include <doctest/doctest.h>
-#include <sys/wait.h>
 
-#include <algorithm>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <string>
 
-#include "core/files.h"
-#include "tests/support/small_disk.h"
-#include "tests/support/temporary_folder.h"
+#include "tests/experiments/shell.h"
 
-/// train, evaluate and generate as someone at a shell sees them.
 namespace tapeline {
 namespace {
 
-struct Ran {
-  int code = 0;
-  std::string out, err;
-};
-
-/// A folder of its own, in which shell commands run; $tapeline is the program, $small a small model.
-class Shell {
- public:
-  Shell() {
-    std::string text;
-    for (int i = 0; text.size() < 12000; ++i) text += i % 3 == 0 ? "let there be light, " : "and it was so. ";
-    folder_.write("text.txt", text);
-  }
-
-  Ran operator()(const std::string& script) const {
-    std::ofstream(folder_ / "script")
-        << "cd '" << folder_.path().string() << "'\nexport XDG_CACHE_HOME=\"$PWD/cache\" OMP_NUM_THREADS=1\n"
-        << "tapeline='" << TAPELINE_PROGRAM << "'\n"
-        << "model='--set model.layers=1 --set model.width=16 --set model.heads=2 --set train.length=16 "
-        << "--set train.tokens_per_step=64 --set evaluate.lengths=1x,2x --set evaluate.sliding_tokens=64'\n"
-        << "small=\"--text text.txt $model --set train.steps=20\"\n"
-        << "long=\"--text text.txt $model --set train.steps=30000\"\n"
-        << script << "\n";
-    const std::string script_file = (folder_ / "script").string();
-    const int status =
-        std::system(("sh " + script_file + " > " + script_file + ".out 2> " + script_file + ".err").c_str());
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_file(script_file + ".out"),
-            read_file(script_file + ".err")};
-  }
-  const std::filesystem::path& folder() const { return folder_.path(); }
-
- private:
-  test::TemporaryFolder folder_;
-};
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-/// Names in a folder, hidden ones too.
-std::set<std::string> names_in(const std::filesystem::path& folder) {
-  std::set<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    names.insert(entry.path().filename().string());
-  }
-  return names;
-}
-bool one_line(const std::string& text) {
-  return text.ends_with("\n") && std::count(text.begin(), text.end(), '\n') == 1;
-}
+using namespace test;
 
 TEST_CASE("train, evaluate, generate: one model from text to text") {
   const Shell shell;
@@ -146,147 +90,6 @@ TEST_CASE("train, evaluate, generate: one model from text to text") {
     CHECK(contains(cut.err, "cut.h5"));
     CHECK(one_line(cut.err));
     CHECK(shell("$tapeline generate nowhere --prompt x").code == 1);
-  }
-}
-
-TEST_CASE("train: a signal saves and ends with 3; the run goes on from there") {
-  const Shell shell;
-  const std::string train = "$tapeline train $long --out run";
-  const Ran stopped = shell(train +
-                            " & pid=$!\nwhile [ ! -s run/metrics.jsonl ]; do sleep 0.05; done\n"
-                            "kill -TERM $pid\nwait $pid");
-  CHECK(stopped.code == 3);
-  CHECK(contains(stopped.err, "stopped by a signal after step"));
-  CHECK(std::filesystem::exists(shell.folder() / "run" / "checkpoints" / "latest"));
-  const Ran resumed = shell(train +
-                            " --resume & pid=$!\nuntil grep -q 'going on' script.err; do sleep 0.05; done\n"
-                            "kill -HUP $pid\nwait $pid");  // a shell makes its background jobs deaf to INT
-  CHECK(resumed.code == 3);
-}
-
-// A run of 20 steps as a kill after step 10 leaves it: the checkpoint of step 10, and lines of later steps.
-const std::string ten_of_twenty =
-    "train=\"$tapeline train $small --set train.checkpoint_every=10 --out $out\"\n"
-    "begin() {\n"
-    "  $train --quiet && cp $out/checkpoints/step-00000020.h5 whole.h5 || exit 9\n"
-    "  rm $out/checkpoints/step-00000020.h5 $out/checkpoints/best\n"
-    "  echo step-00000010.h5 > $out/checkpoints/latest\n"
-    "}\n";
-
-// After a save of step 20 that failed: step 10 stands, whole, nothing else looks like a checkpoint, and with
-// room again the run ends as one that was never interrupted.
-void check_stands_at_ten(const Shell& shell, const std::string& head, const std::filesystem::path& run,
-                         const Ran& failed) {
-  CHECK(failed.code == 1);
-  CHECK(one_line(failed.err));
-  CHECK(contains(failed.err, "step-00000020.h5"));
-  CHECK(read_file(run / "checkpoints" / "latest") == "step-00000010.h5\n");
-  CHECK(names_in(run / "checkpoints") == std::set<std::string>{"latest", "step-00000010.h5"});
-  const Ran evaluated = shell(head + "$tapeline evaluate $out --lengths 16 --protocol nonoverlapping --json");
-  CHECK(evaluated.code == 0);
-  CHECK(nlohmann::json::parse(evaluated.out).at("results")[0].at("status") == "ok");
-}
-
-TEST_CASE("train: a checkpoint past the file-size limit: one line, and the run stands where it stood") {
-  const Shell shell;
-  const std::string head = "out=run\n" + ten_of_twenty;
-  REQUIRE(shell(head + "begin").code == 0);
-  // 64 KiB: metrics fit, a checkpoint does not.
-  REQUIRE(std::filesystem::file_size(shell.folder() / "whole.h5") > 65536);
-  const Ran failed = shell(head + "(ulimit -f 128; $train --resume --quiet)");
-  check_stands_at_ten(shell, head, shell.folder() / "run", failed);
-  CHECK(shell(head + "$train --resume --quiet && cmp whole.h5 run/checkpoints/step-00000020.h5").code == 0);
-}
-
-TEST_CASE("train: a full disk: one line, and the run stands where it stood") {
-  const test::SmallDisk disk(600);
-  if (!disk.mounted()) {
-    MESSAGE(disk.why());
-    return;
-  }
-  const Shell shell;
-  const std::string head = "out='" + (disk / "run").string() + "'\n" + ten_of_twenty;
-  REQUIRE(shell(head + "begin").code == 0);
-  disk.fill_up_to(32768);  // metrics fit, a checkpoint does not
-  const Ran failed = shell(head + "$train --resume --quiet");
-  CHECK(contains(failed.err, "No space left"));
-  check_stands_at_ten(shell, head, disk / "run", failed);
-  disk.empty_again();
-  CHECK(shell(head + "$train --resume --quiet && cmp whole.h5 $out/checkpoints/step-00000020.h5").code == 0);
-}
-
-TEST_CASE("train: --resume with another number of threads says once that bits will differ") {
-  const Shell shell;
-  const std::string head = "out=run\n" + ten_of_twenty;
-  REQUIRE(shell(head + "begin; cp -r run same").code == 0);
-  const Ran other = shell(head + "OMP_NUM_THREADS=2 $train --resume --quiet");
-  CHECK(other.code == 0);
-  CHECK(one_line(other.err));
-  CHECK(contains(other.err, "trained with 1 thread up to step 10, now with 2"));
-  CHECK(contains(other.err, "not be bit-identical"));
-  // Nothing is left to do: nothing to warn of. And the same count says nothing at all.
-  CHECK(shell(head + "$train --resume --quiet").err.empty());
-  CHECK(shell("out=same\n" + ten_of_twenty + "$train --resume --quiet").err.empty());
-  CHECK(contains(shell("$tapeline train $small --out third").err, "1 thread\n"));
-}
-
-TEST_CASE("train: killed at any moment, --resume goes on without a line of metrics lost or doubled") {
-  const Shell shell;
-  const Ran killed = shell(
-      "$tapeline train $long --set train.checkpoint_every=20 --out run & pid=$!\n"
-      "until [ -s run/checkpoints/latest ]; do sleep 0.02; done\nkill -KILL $pid\nwait $pid");
-  REQUIRE(killed.code == 128 + 9);
-  const Ran resumed = shell(
-      "$tapeline train $long --set train.checkpoint_every=20 --out run --resume & pid=$!\n"
-      "until grep -q 'going on' script.err; do sleep 0.02; done\nsleep 0.2\nkill -TERM $pid\nwait $pid");
-  REQUIRE(resumed.code == 3);
-  std::ifstream metrics(shell.folder() / "run" / "metrics.jsonl");
-  int last = 0;
-  bool in_order = true;
-  for (std::string line; std::getline(metrics, line);) {
-    in_order = in_order && nlohmann::json::parse(line).at("step") == ++last;
-  }
-  CHECK(in_order);
-  CHECK(last > 20);
-  CHECK(contains(resumed.err, "after step " + std::to_string(last) + " of 30000"));
-}
-
-TEST_CASE("train: --from, killed before a first checkpoint of its own, resumes from the given weights") {
-  const Shell shell;
-  REQUIRE(shell("$tapeline train $small --set optimizer.lr=0.01 --out first --quiet").code == 0);
-  const std::string train = "$tapeline train $long --out run ";
-  const Ran killed = shell(train +
-                           "--from first --set train.checkpoint_every=0 & pid=$!\n"
-                           "until [ -s run/metrics.jsonl ]; do sleep 0.02; done\nkill -KILL $pid\nwait $pid");
-  REQUIRE(killed.code == 128 + 9);
-  REQUIRE(read_file(shell.folder() / "run" / "checkpoints" / "latest") == "step-00000000.h5\n");
-  const auto first_loss = [&] {
-    std::ifstream metrics(shell.folder() / "run" / "metrics.jsonl");
-    std::string line;
-    std::getline(metrics, line);
-    return nlohmann::json::parse(line).at("loss").get<double>();
-  };
-  const double before = first_loss();
-  CHECK(before < 5);  // random weights would stand at ln 256 = 5.5
-  std::filesystem::remove(shell.folder() / "run" / "metrics.jsonl");
-  shell(train +
-        "--resume --set train.checkpoint_every=0 & pid=$!\n"
-        "until grep -q '\"step\":2,' run/metrics.jsonl 2> /dev/null; do sleep 0.02; done\nkill -TERM "
-        "$pid\nwait $pid");
-  CHECK(first_loss() == before);
-}
-
-TEST_CASE("train: a model that is not a number in the end is an error, and not saved") {
-  const Shell shell;
-  for (const char* policy : {"stop", "skip"}) {
-    const Ran ran =
-        shell("$tapeline train $small --set train.steps=1 --set optimizer.lr=1e300 --quiet --out run-" +
-              std::string(policy) + " --set train.on_nonfinite=" + policy);
-    CHECK(ran.code == 1);
-    CHECK(contains(ran.err, "validation loss is"));
-    CHECK(one_line(ran.err));
-    CHECK_FALSE(
-        std::filesystem::exists(shell.folder() / ("run-" + std::string(policy)) / "checkpoints" / "latest"));
   }
 }
 

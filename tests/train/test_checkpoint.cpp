@@ -223,7 +223,7 @@ TEST_CASE("run folder: what a command line may name") {
   run.claim(tiny_config());
   CHECK(run.holds_run());
   CHECK_FALSE(run.latest());
-  CHECK(contains(message_of([&] { resolve_checkpoint(run.path()); }), "checkpoints/latest"));
+  CHECK(contains(message_of([&] { resolve_checkpoint(run.path()); }), "the folder holds no checkpoint"));
   const State state;
   save_checkpoint(run.make_checkpoint_file(7), state.contents());
   run.set_latest(7);

@@ -12,6 +12,7 @@
 
 #include "core/error.h"
 #include "core/files.h"
+#include "tests/support/stop_signal.h"
 #include "tests/train/tiny.h"
 #include "train/checkpoint.h"
 #include "train/log.h"
@@ -41,7 +42,7 @@ std::vector<std::string> lines_of(const std::filesystem::path& path) {
 void train_up_to(Index step, const ResolvedConfig& config, const TinyText& text, TrainOptions options) {
   const double steps = static_cast<double>(config.config.train.steps);
   options.after_step = [=](double done, double) {
-    if (std::llround(done * steps) == step) std::raise(SIGTERM);
+    if (std::llround(done * steps) == step) test::send_stop_signal(SIGTERM);
   };
   const SignalGuard guard;
   CHECK_THROWS_AS(train_model(config, text.view(), options), Stopped);

@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "core/files.h"
 #include "layers/generate.h"
+#include "tests/support/stop_signal.h"
 #include "tests/support/thread_setting.h"
 #include "tests/train/tiny.h"
 #include "train/checkpoint.h"
@@ -32,7 +33,7 @@ TrainOutcome train_in(const std::filesystem::path& folder, const ResolvedConfig&
   options.gemm_gflops = 1;
   const double steps = static_cast<double>(config.config.train.steps);
   options.after_step = [=](double done, double) {
-    if (stop_after > 0 && std::llround(done * steps) == stop_after) std::raise(SIGTERM);
+    if (stop_after > 0 && std::llround(done * steps) == stop_after) test::send_stop_signal(SIGTERM);
   };
   return train_model(config, text.view(), options);
 }

@@ -1,0 +1,92 @@
+#include "train/signals.h"
+
+#include <doctest/doctest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+
+#include "core/parallel.h"
+#include "tests/support/stop_signal.h"
+
+namespace tapeline {
+namespace {
+
+TEST_CASE("signals: the first one only sets a flag, work without anything to save stops by it") {
+  const SignalGuard guard;
+  CHECK(pending_signal() == 0);
+  stop_if_signalled();
+  test::send_stop_signal(SIGTERM);
+  CHECK(pending_signal() == SIGTERM);
+  CHECK_THROWS_AS(stop_if_signalled(), Stopped);
+  clear_signal();
+  stop_if_signalled();
+}
+
+TEST_CASE("signals: no thread that computes takes one") {
+  // oneDNN's products run with the stack register in the heap: the frame of a handler would overwrite data.
+  const auto is_open = [] {
+    sigset_t mask;
+    pthread_sigmask(SIG_SETMASK, nullptr, &mask);
+    return sigismember(&mask, SIGINT) == 0 || sigismember(&mask, SIGTERM) == 0 ||
+           sigismember(&mask, SIGHUP) == 0;
+  };
+  REQUIRE(is_open());
+  {
+    const SignalGuard guard;
+    const SignalGuard nested;
+    std::atomic<int> open = 0, seen = 0;
+    const auto look = [&](Index, Index) {
+      ++seen;
+      if (is_open()) ++open;
+    };
+    parallel_for(thread_count(), 1, look);
+    // Workers that are made only now have nobody's mask but ours.
+    const int before = thread_count();
+    set_thread_count(before + 3);
+    parallel_for(before + 3, 1, look);
+    set_thread_count(before);
+    CHECK(seen == 2 * before + 3);
+    CHECK(open == 0);
+  }
+  CHECK(is_open());
+}
+
+// In a process of its own: a second signal ends it, and one that is ignored must be let alone.
+int exit_code_of(void (*body)()) {
+  const pid_t child = fork();
+  if (child == 0) {
+    body();
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST_CASE("signals: a second one leaves at once; one that was ignored before stays so") {
+  set_thread_count(1);  // the pool's threads do not live on behind a fork
+  CHECK(exit_code_of([] {
+          const SignalGuard guard;
+          test::send_stop_signal(SIGINT);
+          kill(getpid(), SIGTERM);
+          for (;;) pause();
+        }) == 128 + SIGTERM);
+  CHECK(exit_code_of([] {
+          signal(SIGHUP, SIG_IGN);
+          const SignalGuard guard;
+          kill(getpid(), SIGHUP);
+          test::send_stop_signal(SIGTERM);
+          if (pending_signal() != SIGTERM) _exit(1);
+        }) == 0);
+  CHECK(exit_code_of([] {
+          for (const int one : {SIGHUP, SIGINT, SIGTERM}) signal(one, SIG_IGN);
+          const SignalGuard guard;
+          kill(getpid(), SIGTERM);
+          if (pending_signal() != 0) _exit(1);
+        }) == 0);
+}
+
+}  // namespace
+}  // namespace tapeline
