@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <new>
 
 #include "core/fresh_memory.h"
+#include "core/memory.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
@@ -32,7 +32,9 @@ std::size_t round_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1
 
 }  // namespace
 
-Arena::Arena(std::size_t first_block_bytes) { add_block(first_block_bytes); }
+Arena::Arena(std::size_t first_block_bytes, const char* purpose) : purpose_(purpose) {
+  add_block(first_block_bytes);
+}
 
 Arena::~Arena() {
   for (const Block& block : blocks_) {
@@ -48,7 +50,7 @@ void Arena::add_block(std::size_t at_least) {
   const std::size_t bytes = round_up(wanted, page);
   blocks_.reserve(blocks_.size() + 1);
   auto* memory = static_cast<std::byte*>(std::aligned_alloc(page, bytes));
-  if (memory == nullptr) throw std::bad_alloc();
+  if (memory == nullptr) fail_memory(purpose_, bytes);
   // Only advice: a system without huge pages says no, and nothing changes.
   if (page == huge_page) madvise(memory, bytes, MADV_HUGEPAGE);
   poison(memory, bytes);

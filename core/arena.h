@@ -15,7 +15,9 @@ class Arena {
   /// Every allocation is aligned to this many bytes (a cache line, the widest vector).
   static constexpr std::size_t alignment = 64;
 
-  explicit Arena(std::size_t first_block_bytes = std::size_t{1} << 20);
+  /// `purpose` stands in the error when there is no memory left; a literal.
+  explicit Arena(std::size_t first_block_bytes = std::size_t{1} << 20,
+                 const char* purpose = "the activations");
   ~Arena();
   Arena(const Arena&) = delete;
   Arena& operator=(const Arena&) = delete;
@@ -26,7 +28,7 @@ class Arena {
     std::size_t offset = 0;
   };
 
-  /// `bytes` of uninitialised memory, aligned. Zero bytes give a valid, non-null pointer.
+  /// `bytes` of uninitialised memory, aligned. Zero bytes give a valid, non-null pointer. Throws MemoryError.
   void* allocate(std::size_t bytes);
   /// Uninitialised room for `count` objects, which are never destroyed.
   template <class T>
@@ -52,6 +54,7 @@ class Arena {
 
   void add_block(std::size_t at_least);
 
+  const char* purpose_;
   std::vector<Block> blocks_;
   Mark current_;
   std::size_t peak_bytes_ = 0;

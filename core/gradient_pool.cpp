@@ -4,6 +4,7 @@
 #include <new>
 
 #include "core/fresh_memory.h"
+#include "core/memory.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>
@@ -42,7 +43,8 @@ Real* GradientPool::take(Index count) {
     // Room in both lists first, so that giving back never allocates and a failure here leaks nothing.
     owned_.reserve(owned_.size() + 1);
     free.reserve(std::max(free.capacity(), owned_.size() + 1));
-    memory = static_cast<Real*>(::operator new(std::max(bytes, sizeof(Real)), pool_alignment));
+    memory = static_cast<Real*>(::operator new(std::max(bytes, sizeof(Real)), pool_alignment, std::nothrow));
+    if (memory == nullptr) fail_memory("the gradients of the activations", bytes);
     owned_.push_back(memory);
   } else {
     memory = free.back();

@@ -28,8 +28,8 @@ Parameter& ParameterStore::add(std::string name, ParameterSpec spec) {
 
 void ParameterStore::allocate(std::uint64_t seed) {
   require<StateError>(!allocated_, "parameters: allocate() was called twice; the values would be lost");
-  values_ = Storage({size()});
-  gradients_ = Storage({size()});
+  values_ = Storage({size()}, "the weights of a model");
+  gradients_ = Storage({size()}, "the gradients of a model");
   allocated_ = true;
   Index offset = 0;
   for (Parameter& parameter : parameters_) {

@@ -4,6 +4,7 @@
 #include <new>
 
 #include "core/error.h"
+#include "core/memory.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
 namespace {
@@ -16,10 +17,11 @@ Tensor Tensor::reshaped(const Shape& to) const {
   return {to, data};
 }
 
-Storage::Storage(const Shape& shape) : shape_(shape) {
+Storage::Storage(const Shape& shape, std::string_view purpose) : shape_(shape) {
   const auto count = static_cast<std::size_t>(shape.size());
-  data_.reset(
-      static_cast<Real*>(::operator new(std::max<std::size_t>(count, 1) * sizeof(Real), storage_alignment)));
+  const std::size_t bytes = std::max<std::size_t>(count, 1) * sizeof(Real);
+  data_.reset(static_cast<Real*>(::operator new(bytes, storage_alignment, std::nothrow)));
+  if (data_ == nullptr) fail_memory(fmt::format("{} of {} numbers", purpose, count), bytes);
   std::fill_n(data_.get(), count, Real{0});
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <string_view>
 
 #include "core/real.h"
 #include "core/shape.h"
@@ -23,7 +24,8 @@ struct Tensor {
 class Storage {
  public:
   Storage() = default;
-  explicit Storage(const Shape& shape);
+  /// Throws MemoryError that names `purpose` when there is no memory left.
+  explicit Storage(const Shape& shape, std::string_view purpose = "a tensor");
 
   Tensor tensor() const { return {shape_, data_.get()}; }
   const Shape& shape() const { return shape_; }

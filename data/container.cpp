@@ -12,6 +12,7 @@
 
 #include "core/descriptor.h"
 #include "core/error.h"
+#include "core/excerpt.h"
 #include "core/files.h"
 #include "core/sha256.h"
 
@@ -115,7 +116,7 @@ void Container::verify(std::string_view kind) {
                      name_);
   require<FileError>(block->kind == kind,
                      "\"{}\" is a tapeline file of the kind \"{}\"; a \"{}\" was expected", name_,
-                     block->kind, kind);
+                     excerpt(block->kind), kind);
   require<FileError>(block->version == format_version,
                      "\"{}\" has format version {}; this program reads version {}", name_, block->version,
                      format_version);
@@ -140,7 +141,11 @@ std::optional<std::string> Container::kind_of(const std::filesystem::path& path)
   std::ifstream file(path, std::ios::binary);
   file.read(head.data(), block_size);
   if (file.gcount() != block_size) return std::nullopt;
-  const std::optional<Block> block = parse(head);
+  return kind_of_bytes(head);
+}
+
+std::optional<std::string> Container::kind_of_bytes(std::string_view bytes) {
+  const std::optional<Block> block = parse(bytes.substr(0, block_size));
   return block ? std::optional(block->kind) : std::nullopt;
 }
 

@@ -25,6 +25,8 @@ class Container {
   static std::shared_ptr<const Container> open(const std::filesystem::path& path, std::string_view kind);
   /// What the front of the file says it is; nothing for a file that is not one of ours.
   static std::optional<std::string> kind_of(const std::filesystem::path& path);
+  /// The same for bytes, of which only the front counts.
+  static std::optional<std::string> kind_of_bytes(std::string_view bytes);
   /// Writes block and body, atomically: afterwards the path names the old file or the new one, whole.
   static void write(const std::filesystem::path& path, std::string_view kind, std::string_view body);
 

@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "core/error.h"
+#include "core/excerpt.h"
 #include "core/sha256.h"
 #include "data/source.h"
 
@@ -27,10 +28,10 @@ std::optional<TokenStore> open_cached(const std::optional<fs::path>& path, const
 void keep(const std::optional<fs::path>& path, const TokenStore& store) {
   if (!path) return;
   try {
-    fs::create_directories(path->parent_path());
+    std::error_code ignored;  // saving fails then too
+    fs::create_directories(path->parent_path(), ignored);
     store.save(*path);
   } catch (const FileError&) {
-  } catch (const fs::filesystem_error&) {
   }
 }
 
@@ -59,7 +60,7 @@ TokenStore load_corpus(const std::string& source, const Tokenizer& tokenizer) {
         store.tokenizer_digest() == tokenizer.digest(),
         "token store \"{}\" was made by the tokenizer \"{}\" ({}…), and this run has \"{}\" ({}…); "
         "prepare the text again",
-        source, store.tokenizer_kind(), store.tokenizer_digest().substr(0, 12), tokenizer.kind(),
+        source, excerpt(store.tokenizer_kind()), store.tokenizer_digest().substr(0, 12), tokenizer.kind(),
         tokenizer.digest().substr(0, 12));
     return store;
   }

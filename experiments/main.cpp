@@ -5,12 +5,15 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <new>
 #include <string>
 #include <system_error>
 #include <vector>
 
 #include "core/error.h"
+#include "core/excerpt.h"
+#include "core/memory.h"
 #include "experiments/commands/bench.h"
 #include "experiments/commands/command.h"
 #include "experiments/commands/compare.h"
@@ -36,6 +39,7 @@ void add_commands(CLI::App& app, Invocation& invocation) {
   add_prepare_command(app, invocation);
   add_encodings_command(app, invocation);
   add_bench_command(app, invocation);
+  refuse_empty_values(app);
 }
 
 std::string version_text() {
@@ -59,7 +63,7 @@ void check_first_word(const CLI::App& app, const std::vector<std::string>& words
   if (word.starts_with('-') || std::ranges::find(names, word) != names.end()) return;
   const std::string nearest = nearest_name(word, names);
   fail<ConfigError>(
-      "there is no command \"{}\"{}", word,
+      "there is no command \"{}\"{}", excerpt(word),
       nearest.empty() ? fmt::format("; there are {}", fmt::join(names, ", ")) : did_you_mean(nearest));
 }
 
@@ -78,13 +82,14 @@ std::string path_of(const CLI::App& command) {
     }
   }
   const std::string path = path_of(command);
-  if (!word.starts_with('-')) fail<ConfigError>("\"{}\" is one word too many; see {} --help", word, path);
+  if (!word.starts_with('-'))
+    fail<ConfigError>("\"{}\" is one word too many; see {} --help", excerpt(word), path);
   std::vector<std::string> flags;
   for (const CLI::Option* option : command.get_options()) {
     for (const std::string& name : option->get_lnames()) flags.push_back("--" + name);
   }
   const std::string nearest = word.starts_with("--") ? nearest_name(word, flags) : std::string();
-  fail<ConfigError>("there is no flag \"{}\" of {}{}", word, path,
+  fail<ConfigError>("there is no flag \"{}\" of {}{}", excerpt(word), path,
                     nearest.empty() ? fmt::format("; see {} --help", path) : did_you_mean(nearest));
 }
 
@@ -105,7 +110,7 @@ bool read_command_line(CLI::App& app, const std::vector<std::string>& words) {
   } catch (const CLI::ExtrasError&) {
     refuse_extra_word(command());
   } catch (const CLI::ParseError& error) {
-    fail<ConfigError>("{}; see {} --help", error.what(), path_of(command()));
+    fail<ConfigError>("{}; see {} --help", excerpt(error.what(), 200), path_of(command()));
   }
   return false;
 }
@@ -124,6 +129,7 @@ int run(const std::vector<std::string>& words) {
 
 /// Every failure is one line on standard error and an exit code.
 int guarded_run(const std::vector<std::string>& words) {
+  const std::string command = words.empty() ? std::string() : excerpt(words.front()) + ": ";
   try {
     return run(words);
   } catch (const Stopped&) {
@@ -131,8 +137,12 @@ int guarded_run(const std::vector<std::string>& words) {
   } catch (const ConfigError& error) {
     write_error(error.what());
     return exit_code::usage;
+  } catch (const MemoryError& error) {
+    write_error(command + error.what());
   } catch (const std::bad_alloc&) {
-    write_error("there is not enough memory; a smaller model, length or batch may fit");
+    write_error(command + "there is not enough memory; a smaller model, length, batch or text may fit");
+  } catch (const std::filesystem::filesystem_error& error) {
+    write_error(fmt::format("cannot use \"{}\": {}", error.path1().string(), error.code().message()));
   } catch (const std::exception& error) {
     write_error(error.what());
   }

@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <string>
 
 #include "core/error.h"
+#include "core/excerpt.h"
 
 namespace tapeline {
 
@@ -22,11 +22,22 @@ void write_output(std::string_view text) {
   fail<FileError>("standard output: cannot be written: {}", std::strerror(error));
 }
 
+namespace {
+
+/// One line for a terminal, whatever names and values stand in it: control characters become blanks, and of a
+/// text that is very long the middle, not the advice at its end, is left off.
+std::string fit_for_a_line(std::string_view text) {
+  constexpr std::size_t head = 2000, tail = 500;
+  if (text.size() <= head + tail) return excerpt(text, text.size());
+  std::size_t rest = text.size() - tail;
+  while (rest < text.size() && (static_cast<unsigned char>(text[rest]) & 0xC0) == 0x80) ++rest;
+  return excerpt(text, head) + excerpt(text.substr(rest), tail);
+}
+
+}  // namespace
+
 void write_error(std::string_view text) {
-  std::string line = fmt::format("tapeline: {}", text);
-  std::ranges::replace_if(
-      line, [](char c) { return c == '\n' || c == '\r'; }, ' ');
-  line += '\n';
+  const std::string line = fmt::format("tapeline: {}\n", fit_for_a_line(text));
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 

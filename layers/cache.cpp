@@ -1,8 +1,10 @@
 #include "layers/cache.h"
 
 #include <algorithm>
+#include <new>
 
 #include "core/error.h"
+#include "core/memory.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
 
@@ -60,15 +62,21 @@ void KeyValueCache::drop_rows() {
 void KeyValueCache::reserve(Index rows) {
   if (rows <= capacity_) return;
   const Index strides = batch_ * heads_;
-  for (Layer& layer : layers_) {
-    for (std::vector<Real>* numbers : {&layer.keys, &layer.values}) {
-      std::vector<Real> larger(static_cast<std::size_t>(strides * rows * head_width_));
-      for (Index head = 0; head < strides; ++head) {
-        std::copy_n(numbers->data() + head * capacity_ * head_width_, held_ * head_width_,
-                    larger.data() + head * rows * head_width_);
+  const auto numbers_each = static_cast<std::size_t>(strides * rows * head_width_);
+  try {
+    for (Layer& layer : layers_) {
+      for (std::vector<Real>* numbers : {&layer.keys, &layer.values}) {
+        std::vector<Real> larger(numbers_each);
+        for (Index head = 0; head < strides; ++head) {
+          std::copy_n(numbers->data() + head * capacity_ * head_width_, held_ * head_width_,
+                      larger.data() + head * rows * head_width_);
+        }
+        *numbers = std::move(larger);
       }
-      *numbers = std::move(larger);
     }
+  } catch (const std::bad_alloc&) {
+    fail_memory(fmt::format("a key/value cache of {} rows", rows),
+                2 * layers_.size() * numbers_each * sizeof(Real));
   }
   capacity_ = rows;
 }

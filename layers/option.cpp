@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "core/error.h"
+#include "core/excerpt.h"
 
 namespace tapeline {
 
@@ -51,8 +52,8 @@ OptionValue checked_option(const OptionField& field, const OptionValue& value, s
   } else if (wants_text && field.number_too && (whole != nullptr || number != nullptr)) {
     return whole != nullptr ? fmt::format("{}", *whole) : fmt::format("{}", *number);
   }
-  require<ConfigError>(kept.index() == field.initial.index(), "{} = {}; it takes {}", path, shown(value),
-                       allowed(field));
+  require<ConfigError>(kept.index() == field.initial.index(), "{} = {}; it takes {}", path,
+                       excerpt(shown(value)), allowed(field));
   const std::string* text = std::get_if<std::string>(&kept);
   if (text == nullptr || field.choices.empty()) return kept;
   bool known = std::find(field.choices.begin(), field.choices.end(), *text) != field.choices.end();
@@ -62,7 +63,7 @@ OptionValue checked_option(const OptionField& field, const OptionValue& value, s
     const auto read = std::from_chars(text->data(), end, parsed);
     known = read.ec == std::errc{} && read.ptr == end;
   }
-  require<ConfigError>(known, "{} = {}; it takes {}", path, shown(value), allowed(field));
+  require<ConfigError>(known, "{} = {}; it takes {}", path, excerpt(shown(value)), allowed(field));
   return kept;
 }
 

@@ -22,6 +22,9 @@ struct OptionField {
   std::string help;
   std::vector<std::string> choices = {};  ///< empty: any value of the type
   bool number_too = false;                ///< one of the choices, or a number, kept as its text ("0.5")
+  /// Whether a trained model may be run with another value: one that no weight stands for and that the
+  /// weights do not take for granted.
+  bool after_training = false;
 };
 
 /// `value` as the field keeps it: a whole number serves for a number, a number for a text where the field

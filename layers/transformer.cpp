@@ -53,14 +53,22 @@ Positions positions_of_kept(Pass& pass, const PositionalEncoding& encoding, cons
   return result;
 }
 
-}  // namespace
-
-Transformer::Transformer(const ModelPlan& plan)
-    : Transformer(
-          plan, [&plan](const EncodingContext& context) { return make_encoding(plan.positional, context); }) {
+Transformer::MakeEncoding registered_encoding(const PositionalConfig& config) {
+  return [&config](const EncodingContext& context) { return make_encoding(config, context); };
 }
 
+}  // namespace
+
+Transformer::Transformer(const ModelPlan& plan) : Transformer(plan, registered_encoding(plan.positional)) {}
+
 Transformer::Transformer(const ModelPlan& plan, const MakeEncoding& make)
+    : Transformer(plan, make, Weights::made) {}
+
+Index Transformer::parameter_count(const ModelPlan& plan) {
+  return Transformer(plan, registered_encoding(plan.positional), Weights::only_counted).parameters().size();
+}
+
+Transformer::Transformer(const ModelPlan& plan, const MakeEncoding& make, Weights weights)
     : plan_(checked(plan)), store_(std::make_unique<ParameterStore>()) {
   const ModelConfig& model = plan_.model;
   const Scope root = store_->root();
@@ -80,7 +88,7 @@ Transformer::Transformer(const ModelPlan& plan, const MakeEncoding& make)
         "weight", {.shape = {plan_.vocabulary, model.width}, .initializer = normal(), .decays = true});
   }
   require_memory(store_->size());
-  store_->allocate(plan_.seed);
+  if (weights == Weights::made) store_->allocate(plan_.seed);
 }
 
 LayerPositions Transformer::layer_positions(Pass& pass, const PassPositions& all, Index layer,

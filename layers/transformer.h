@@ -27,6 +27,10 @@ class Transformer {
   using MakeEncoding = std::function<std::unique_ptr<PositionalEncoding>(const EncodingContext&)>;
   Transformer(const ModelPlan& plan, const MakeEncoding& make);
 
+  /// The number of parameters of a model of this plan, which is not made: no memory is taken. Throws
+  /// ConfigError where making it would.
+  static Index parameter_count(const ModelPlan& plan);
+
   const ModelPlan& plan() const { return plan_; }
   ParameterStore& parameters() { return *store_; }
   const ParameterStore& parameters() const { return *store_; }
@@ -48,6 +52,8 @@ class Transformer {
   KeyValueCache make_cache(Index batch, Index capacity_hint = 0) const;
 
  private:
+  enum class Weights { made, only_counted };
+  Transformer(const ModelPlan& plan, const MakeEncoding& make, Weights weights);
   LayerPositions layer_positions(Pass& pass, const PassPositions& all, Index layer, bool cached) const;
 
   ModelPlan plan_;

@@ -2,6 +2,7 @@
 #include <map>
 #include <set>
 
+#include "core/excerpt.h"
 #include "data/hdf5_reader.h"
 #include "train/checkpoint.h"
 #include "train/checkpoint_layout.h"
@@ -112,7 +113,7 @@ Checkpoint::Checkpoint(const std::filesystem::path& path) {
   const std::int64_t version = file.integer("/", "format_version");
   require<FileError>(format == checkpoint_layout::format && version == checkpoint_layout::version,
                      "\"{}\": format \"{}\" version {}; this program reads \"{}\" version {}", path.string(),
-                     format, version, checkpoint_layout::format, checkpoint_layout::version);
+                     excerpt(format), version, checkpoint_layout::format, checkpoint_layout::version);
   ResolvedConfig config = parse_resolved(file.text("/config/resolved"), file.text("/config/origin"),
                                          fmt::format("{}:/config/resolved", path.string()));
   TrainingRecord record = read_record(file);
@@ -142,8 +143,8 @@ void Checkpoint::load_optimizer(Optimizer& optimizer, const ParameterStore& para
                      file.name());
   const std::string kind = file.label(checkpoint_layout::optimizer, "kind");
   require<FileError>(kind == optimizer.kind(),
-                     "\"{}\": its optimizer state is of kind \"{}\", expected \"{}\"", file.name(), kind,
-                     optimizer.kind());
+                     "\"{}\": its optimizer state is of kind \"{}\", expected \"{}\"", file.name(),
+                     excerpt(kind), optimizer.kind());
   std::map<std::string, Wanted> wanted;
   std::size_t number = 0;
   for (const Parameter& parameter : parameters.parameters()) {

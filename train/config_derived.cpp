@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/error.h"
+#include "core/excerpt.h"
 
 namespace tapeline {
 
@@ -26,11 +27,11 @@ Index length_in_tokens(std::string_view length, Index train_length, std::string_
   require<ConfigError>(number && factor > 0,
                        "{}: \"{}\" is no length; give tokens (128) or a multiple of the "
                        "trained length (\"2x\")",
-                       key, length);
+                       key, excerpt(length));
   const double tokens = multiple ? factor * static_cast<double>(train_length) : factor;
   require<ConfigError>(tokens == std::floor(tokens) && tokens <= 1LL << 40,
                        "{}: \"{}\" is {} tokens with train.length {}; it must be a whole number up to 2^40",
-                       key, length, tokens, train_length);
+                       key, excerpt(length), tokens, train_length);
   return static_cast<Index>(tokens);
 }
 

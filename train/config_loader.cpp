@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "core/error.h"
+#include "core/excerpt.h"
 #include "train/config_reader.h"
 #include "train/config_table.h"
 #include "train/config_validation.h"
@@ -17,6 +18,10 @@ namespace tapeline {
 namespace {
 
 constexpr std::string_view environment_prefix = "TAPELINE_";
+
+/// Variables with that prefix that are for the program itself and no keys of the config. There are none yet;
+/// every other one is a key, or a mistake.
+constexpr std::initializer_list<std::string_view> program_variables = {};
 
 ResolvedConfig defaults() {
   ResolvedConfig resolved{.config = default_config(), .origins = {}};
@@ -54,8 +59,7 @@ std::string environment_key(std::string_view variable) {
   return key;
 }
 
-/// The key that a name without two underscores was surely meant for (TAPELINE_MODEL_WIDTH); other names
-/// without them are no business of the config.
+/// The key that a name without two underscores was surely meant for (TAPELINE_MODEL_WIDTH).
 const ConfigKey* key_with_one_underscore(std::string_view name) {
   for (const ConfigKey& key : config_keys()) {
     std::string flat = key.name;
@@ -74,14 +78,10 @@ void read_words(ResolvedConfig& resolved, const Assignment& assignment) {
 void read_environment(ResolvedConfig& resolved, const std::pair<std::string, std::string>& setting) {
   const auto& [variable, value] = setting;
   const std::string key = environment_key(std::string_view(variable).substr(environment_prefix.size()));
-  const std::string origin = "environment " + variable;
-  if (key.find('.') == std::string::npos) {
-    const ConfigKey* meant = key_with_one_underscore(key);
-    require<ConfigError>(meant == nullptr,
-                         "unknown key \"{}\" ({}); for {} write two underscores for the dot", key, origin,
-                         meant == nullptr ? "" : meant->name);
-    return;
-  }
+  const std::string origin = "environment " + excerpt(variable);
+  const ConfigKey* meant = key.find('.') == std::string::npos ? key_with_one_underscore(key) : nullptr;
+  require<ConfigError>(meant == nullptr, "unknown key \"{}\" ({}); for {} write two underscores for the dot",
+                       excerpt(key), origin, meant == nullptr ? "" : meant->name);
   read_words(resolved, {key, value, origin});
 }
 
@@ -124,7 +124,9 @@ std::vector<std::pair<std::string, std::string>> environment_settings() {
     const std::string_view text(*entry);
     const std::size_t equals = text.find('=');
     if (!text.starts_with(environment_prefix) || equals == std::string_view::npos) continue;
-    settings.emplace_back(text.substr(0, equals), text.substr(equals + 1));
+    const std::string_view variable = text.substr(0, equals);
+    if (std::ranges::find(program_variables, variable) != program_variables.end()) continue;
+    settings.emplace_back(variable, text.substr(equals + 1));
   }
   std::ranges::sort(settings);
   return settings;

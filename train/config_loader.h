@@ -35,7 +35,7 @@ struct ConfigSources {
   std::vector<Assignment> flags;
 };
 
-/// Every TAPELINE_… variable of the process.
+/// Every TAPELINE_… variable of the process that is not for the program itself.
 std::vector<std::pair<std::string, std::string>> environment_settings();
 
 /// Resolves. Strict: throws ConfigError for an unknown key, a wrong type or a value out of range, with key,
@@ -72,5 +72,10 @@ std::vector<Variant> all_variants(const Config& config);
 Config with_variant(const Config& config, const Variant& variant);
 /// The same with origins: `variant "rope500"`.
 ResolvedConfig with_variant(const ResolvedConfig& resolved, const Variant& variant);
+
+/// Whether a model trained with `trained` can be run with `changed`. Throws ConfigError that begins with
+/// `place`, names the first key that cannot change after training, and says which can: every key declares it
+/// itself (ConfigKey::after_training), and of other kinds than the trained one none can.
+void require_changeable(const Config& trained, const Config& changed, std::string_view place);
 
 }  // namespace tapeline

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "core/excerpt.h"
 #include "train/nearest_name.h"
 
 namespace tapeline {
@@ -18,9 +19,9 @@ constexpr std::string_view evaluation_key = "compare.evaluation";
     std::string variable = "TAPELINE_";
     for (const char c : nearest)
       variable += c == '.' ? "__" : std::string(1, static_cast<char>(std::toupper(c)));
-    fail<ConfigError>("unknown key \"{}\" ({}){}", name, place, did_you_mean(variable));
+    fail<ConfigError>("unknown key \"{}\" ({}){}", excerpt(name), place, did_you_mean(variable));
   }
-  fail<ConfigError>("unknown key \"{}\" ({}){}", name, place, did_you_mean(nearest));
+  fail<ConfigError>("unknown key \"{}\" ({}){}", excerpt(name), place, did_you_mean(nearest));
 }
 
 }  // namespace
@@ -65,7 +66,7 @@ void ConfigReader::visit(const std::string& name, const toml::node& node, const 
     leaf(*key, node, place);
   } else if (is_config_section(name)) {
     require<ConfigError>(node.is_table(), "{} ({}) is {}; it is a section: give its keys, [{}]", name, place,
-                         describe_node(node), name);
+                         excerpt(describe_node(node)), name);
     visit_table(*node.as_table(), name, leaf);
   } else {
     unknown_key(name, place);
@@ -76,12 +77,12 @@ std::vector<Variant> ConfigReader::variants(const std::string& name, const toml:
                                             const std::string& place) {
   const toml::array* array = node.as_array();
   require<ConfigError>(array != nullptr, "{} ({}) is {}; it must be a list of tables, [[{}]]", name, place,
-                       describe_node(node), name);
+                       excerpt(describe_node(node)), name);
   std::vector<Variant> read;
   for (const toml::node& element : *array) {
     const std::string element_place = place_(element.source().begin.line);
     require<ConfigError>(element.is_table(), "{} ({}) holds {}; each must be a table with a name", name,
-                         element_place, describe_node(element));
+                         element_place, excerpt(describe_node(element)));
     read.push_back(variant(name, *element.as_table(), element_place));
   }
   return read;
@@ -100,12 +101,12 @@ Variant ConfigReader::variant(const std::string& name, const toml::table& table,
   const Leaf leaf = [&](const ConfigKey& key, const toml::node& node, const std::string& key_place) {
     require<ConfigError>(!key.name.starts_with("compare."),
                          "{} \"{}\" ({}) sets {}; a variant changes one model, not the comparison", name,
-                         read.name, key_place, key.name);
+                         excerpt(read.name), key_place, key.name);
     require<ConfigError>(
         !evaluation || key.name.starts_with("positional."),
         "{} \"{}\" ({}) sets {}; a trained model is evaluated with other keys of [positional] "
         "only",
-        name, read.name, key_place, key.name);
+        name, excerpt(read.name), key_place, key.name);
     read.changes[key.name] = value_text(key, read_value(key, node, key_place));
   };
   for (auto&& [key, node] : table) {
@@ -141,10 +142,8 @@ toml::table parse_toml(std::string_view text, const std::string& label) {
   try {
     return toml::parse(text, std::string_view(label));
   } catch (const toml::parse_error& error) {
-    std::string description(error.description());
-    std::ranges::replace(description, '\n', ' ');
     fail<ConfigError>("{}:{}:{}: no TOML: {}", label, error.source().begin.line, error.source().begin.column,
-                      description);
+                      excerpt(error.description(), 200));
   }
 }
 

@@ -57,6 +57,7 @@ struct Limits {
   Range range{};
   std::vector<std::string> choices{};
   Notation notation = Notation::plain;
+  bool after_training = false;
 };
 
 /// A row: `member` gives the place in the struct, of a const Config too.
@@ -68,6 +69,7 @@ ConfigKey row(std::string name, Member member, std::string help, Limits limits =
           .choices = std::move(limits.choices),
           .range = std::move(limits.range),
           .notation = limits.notation,
+          .after_training = limits.after_training,
           .get = [member](const Config& config) { return to_option(member(config)); },
           .set = [member](Config& config, const OptionValue& value) { from_option(member(config), value); }};
 }
@@ -94,6 +96,7 @@ ConfigKey option_row(const EncodingKind& kind, const OptionField& field) {
           .choices = field.choices,
           .range = {},
           .notation = field.number_too ? Notation::number_too : Notation::plain,
+          .after_training = field.after_training,
           .get = get,
           .set = set};
 }
@@ -119,8 +122,8 @@ std::vector<ConfigKey> make_keys() {
       row("model.dropout", FIELD(model.dropout), "share dropped while training", below(0, 1)),
 
       row("positional.kind", FIELD(positional.kind), "the positional encoding", kind_names()),
-      row("positional.keys.window", FIELD(positional.keys.window), "keys a query sees, itself included; 0: all", at_least(0)),
-      row("positional.keys.sinks", FIELD(positional.keys.sinks), "first keys that every query sees beside its window", at_least(0)),
+      row("positional.keys.window", FIELD(positional.keys.window), "keys a query sees, itself included; 0: all", Limits{.range = at_least(0), .after_training = true}),
+      row("positional.keys.sinks", FIELD(positional.keys.sinks), "first keys that every query sees beside its window", Limits{.range = at_least(0), .after_training = true}),
 
       row("data.source", FIELD(data.source), "a named corpus, a file, a folder, \"-\" for standard input, a token store"),
       row("data.tokenizer", FIELD(data.tokenizer), "what a token is", std::vector<std::string>{"bytes"}),
@@ -228,6 +231,7 @@ std::string nearest_config_key(std::string_view name) {
   const auto last_part = [](std::string_view whole) { return whole.substr(whole.rfind('.') + 1); };
   std::size_t best = std::max<std::size_t>(2, name.size() / 3) + 1;
   std::string nearest;
+  if (name.size() > 200) return nearest;  // no key is a fifth as long
   for (const ConfigKey& key : config_keys()) {
     std::size_t distance = edit_distance(name, key.name);
     // The right key of a wrong section counts as one mistake.

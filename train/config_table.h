@@ -31,6 +31,7 @@ struct ConfigKey {
   std::vector<std::string> choices;  ///< of a text, or of each text of a list; empty: any
   Range range;
   Notation notation = Notation::plain;
+  bool after_training = false;  ///< a trained model may be run with another value; see OptionField
   std::function<OptionValue(const Config&)> get;
   std::function<void(Config&, const OptionValue&)> set;  ///< takes a value of the type of `initial`
 };

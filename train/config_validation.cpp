@@ -4,6 +4,7 @@
 #include <set>
 
 #include "core/error.h"
+#include "core/excerpt.h"
 #include "train/config_derived.h"
 #include "train/config_table.h"
 #include "train/config_text.h"
@@ -15,7 +16,7 @@ namespace {
 std::string named(const ResolvedConfig& resolved, std::string_view name) {
   const ConfigKey& key = *find_config_key(name);
   const auto origin = resolved.origins.find(key.name);
-  return fmt::format("{} {} ({})", name, value_text(key, key.get(resolved.config)),
+  return fmt::format("{} {} ({})", name, excerpt(value_text(key, key.get(resolved.config))),
                      origin == resolved.origins.end() ? "default" : origin->second);
 }
 
@@ -32,7 +33,7 @@ void validate_comparison(const Config& config) {
     require<ConfigError>(
         usable_as_folder_name(variant.name),
         "{} \"{}\": it becomes the name of a folder; use letters, digits and . _ - + without a dot in front",
-        what, variant.name);
+        what, excerpt(variant.name));
     require<ConfigError>(names.insert(variant.name).second, "{} \"{}\": that name is given twice", what,
                          variant.name);
   };
@@ -46,8 +47,10 @@ void validate_comparison(const Config& config) {
     const auto of = std::ranges::find(variants, evaluation.of, &Variant::name);
     require<ConfigError>(of != variants.end(),
                          "evaluation \"{}\" is of \"{}\"; there is no variant of that name to train",
-                         evaluation.name, evaluation.of);
-    with_variant(with_variant(config, *of), evaluation);
+                         evaluation.name, excerpt(evaluation.of));
+    const Config trained = with_variant(config, *of);
+    require_changeable(trained, with_variant(trained, evaluation),
+                       fmt::format("evaluation \"{}\"", evaluation.name));
   }
 }
 

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "core/error.h"
+#include "core/excerpt.h"
 #include "train/nearest_name.h"
 
 namespace tapeline {
@@ -95,20 +96,20 @@ class Reader {
 
   void check_range(double value, const toml::node& node) const {
     require<ConfigError>(!key_.range.holds || key_.range.holds(value), "{} ({}) is {}; it must be {}",
-                         key_.name, place_, describe_node(node), key_.range.expected);
+                         key_.name, place_, excerpt(describe_node(node)), key_.range.expected);
   }
 
   void check_choice(const std::string& value) const {
     if (key_.choices.empty() || std::ranges::find(key_.choices, value) != key_.choices.end()) return;
     if (key_.notation == Notation::number_too && parse_words(value)["value"].is_number()) return;
-    fail<ConfigError>("{} ({}) is {}; it must be one of {}{}{}", key_.name, place_, toml_string(value),
-                      fmt::join(key_.choices, ", "),
+    fail<ConfigError>("{} ({}) is {}; it must be one of {}{}{}", key_.name, place_,
+                      excerpt(toml_string(value)), fmt::join(key_.choices, ", "),
                       key_.notation == Notation::number_too ? ", or a number" : "",
                       did_you_mean(nearest_name(value, key_.choices)));
   }
 
   [[noreturn]] void refuse(const toml::node& node) const {
-    fail<ConfigError>("{} ({}) is {}; it must be {}", key_.name, place_, describe_node(node),
+    fail<ConfigError>("{} ({}) is {}; it must be {}", key_.name, place_, excerpt(describe_node(node)),
                       describe_type(key_));
   }
 

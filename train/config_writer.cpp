@@ -2,6 +2,7 @@
 
 #include <iterator>
 
+#include "core/excerpt.h"
 #include "train/config_loader.h"
 #include "train/config_table.h"
 #include "train/config_text.h"
@@ -108,7 +109,8 @@ std::vector<ConfigDifference> config_difference(const Config& first, const Confi
 std::string describe(const std::vector<ConfigDifference>& differences) {
   std::vector<std::string> parts;
   for (const ConfigDifference& difference : differences) {
-    parts.push_back(fmt::format("{} {}, now {}", difference.key, difference.first, difference.second));
+    parts.push_back(
+        fmt::format("{} {}, now {}", difference.key, excerpt(difference.first), excerpt(difference.second)));
   }
   return fmt::format("{}", fmt::join(parts, "; "));
 }

@@ -3,6 +3,7 @@
 #include <numbers>
 
 #include "core/error.h"
+#include "core/excerpt.h"
 #include "train/config_derived.h"
 #include "train/evaluate.h"
 
@@ -12,7 +13,7 @@ Protocol parse_protocol(const std::string& name) {
   if (name == "nonoverlapping") return Protocol::nonoverlapping;
   if (name == "sliding") return Protocol::sliding;
   fail<ConfigError>("evaluate.protocols: \"{}\" is no protocol; they are \"nonoverlapping\" and \"sliding\"",
-                    name);
+                    excerpt(name));
 }
 
 std::string EvaluationCell::protocol_name() const {

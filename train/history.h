@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "core/index.h"
 
@@ -12,6 +13,10 @@ struct HistoryEntry {
   double value = 0;
   friend bool operator==(const HistoryEntry&, const HistoryEntry&) = default;
 };
+
+/// Room for the losses of that many steps, so that no step asks for memory; a run of more than millions takes
+/// it when it gets there.
+void reserve_history(std::vector<HistoryEntry>& entries, Index steps);
 
 /// The entry with the lowest finite value, the first of equals; nullptr when there is none. NaN is never
 /// best, and does not block later ones.

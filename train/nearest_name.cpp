@@ -29,6 +29,7 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
   std::size_t best = std::max<std::size_t>(2, name.size() / 3) + 1;
   std::string nearest;
   for (const std::string& candidate : candidates) {
+    if (name.size() >= candidate.size() + best) continue;  // too long by itself, and slow to measure
     const std::size_t distance = edit_distance(name, candidate);
     // A short word is near to everything: what shares no letter with it was not meant.
     if (distance < best && distance < std::max(name.size(), candidate.size())) {

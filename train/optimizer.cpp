@@ -15,7 +15,8 @@ Optimizer::Optimizer(ParameterStore& parameters, std::vector<std::string> slots)
     offsets_.push_back(offset);
     offset += parameter.shape().size();
   }
-  for (std::size_t slot = 0; slot < slot_names_.size(); ++slot) slots_.emplace_back(Shape{offset});
+  for (std::size_t slot = 0; slot < slot_names_.size(); ++slot)
+    slots_.emplace_back(Shape{offset}, "the optimizer's state of a model");
 }
 
 Tensor Optimizer::state(std::size_t slot, std::size_t parameter) const {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/excerpt.h"
 #include "train/nearest_name.h"
 
 namespace tapeline {
@@ -72,7 +73,7 @@ const Preset& preset(std::string_view name) {
     if (candidate.name == name) return candidate;
     names.emplace_back(candidate.name);
   }
-  fail<ConfigError>("there is no preset \"{}\"; there are {}{}", name, fmt::join(names, ", "),
+  fail<ConfigError>("there is no preset \"{}\"; there are {}{}", excerpt(name), fmt::join(names, ", "),
                     did_you_mean(nearest_name(name, names)));
 }
 

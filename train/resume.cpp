@@ -1,6 +1,7 @@
 #include "train/resume.h"
 
 #include "core/error.h"
+#include "core/excerpt.h"
 #include "train/log.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
@@ -18,7 +19,7 @@ void check_resumable(const Checkpoint& checkpoint, const Config& config, const T
       name, now.corpus_source, stored.corpus_digest.substr(0, 12), now.corpus_digest.substr(0, 12));
   require<DataError>(stored.tokenizer_digest == now.tokenizer_digest,
                      "\"{}\" was trained with other tokens (\"{}\") than the text has (\"{}\")", name,
-                     stored.tokenizer_kind, now.tokenizer_kind);
+                     excerpt(stored.tokenizer_kind), now.tokenizer_kind);
   if (stored.threads > 0 && stored.threads != now.threads && stored.step < config.train.steps) {
     spdlog::warn(
         "{}trained with {} thread{} up to step {}, now with {}: the result will not be bit-identical to that "

@@ -51,7 +51,7 @@ class Run {
     record_.corpus_digest = text.store.digest();
     record_.tokenizer_kind = text.tokenizer.kind();
     record_.tokenizer_digest = text.tokenizer.digest();
-    record_.losses.reserve(static_cast<std::size_t>(config_.train.steps));
+    reserve_history(record_.losses, config_.train.steps);
     inputs_.resize(static_cast<std::size_t>(shape_.tokens()));
     targets_.resize(inputs_.size());
   }
@@ -83,14 +83,15 @@ class Run {
 
  private:
   void start() {
-    begin_or_restore();
-    metrics_.emplace(folder_.metrics_file(), record_.step);
+    // Before the folder becomes a run: a text that is refused leaves none behind.
     if (!text_.splits.validation.empty()) {
       const Index longest = std::ranges::max(evaluation_lengths(config_));
       validation_.scored = config_.evaluate.scored == "all" ? scored_all(text_.splits.validation)
                                                             : scored_set(text_.splits.validation, longest);
       validation_.cells = {{Protocol::nonoverlapping, shape_.length, shape_.length, false}};
     }
+    begin_or_restore();
+    metrics_.emplace(folder_.metrics_file(), record_.step);
     if (record_.step >= config_.train.steps) return;
     flops_ = token_flops(config_.model, model_.plan().vocabulary, shape_.length);
     const double gemm = options_.gemm_gflops > 0
@@ -130,12 +131,13 @@ class Run {
     const int threads = record_.threads;
     record_ = checkpoint.record();
     record_.threads = threads;
-    record_.losses.reserve(static_cast<std::size_t>(config_.train.steps));
+    reserve_history(record_.losses, config_.train.steps);
     sampler_.seek(record_.cursor);
     saved_at_ = record_.step;
     // A kill may have come between a checkpoint and the file that names the best one.
     const HistoryEntry* best = best_entry(record_.validation_losses);
-    if (best != nullptr && std::filesystem::exists(folder_.checkpoint_file(best->step)))
+    std::error_code error;
+    if (best != nullptr && std::filesystem::exists(folder_.checkpoint_file(best->step), error))
       folder_.set_best(best->step);
   }
 

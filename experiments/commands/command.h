@@ -27,4 +27,8 @@ struct Invocation {
 CLI::App& add_command(CLI::App& app, Invocation& invocation, const std::string& name,
                       const std::string& description, const std::string& example, std::function<int()> run);
 
+/// Makes an empty value (`--out ""`, an unset variable of a shell) a wrong command line for every option and
+/// positional word of every command, instead of the same as none. Called when all commands are there.
+void refuse_empty_values(CLI::App& app);
+
 }  // namespace tapeline

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "core/error.h"
+#include "core/excerpt.h"
 #include "train/log.h"
 #include "train/preset.h"
 
@@ -65,7 +66,7 @@ std::string ConfigOptions::name() const {
 Assignment read_assignment(const std::string& text, const std::string& flag, const std::string& prefix) {
   const std::size_t equals = text.find('=');
   require<ConfigError>(equals != std::string::npos && equals > 0,
-                       "{} \"{}\": expected KEY=VALUE, as in {} {}", flag, text, flag,
+                       "{} \"{}\": expected KEY=VALUE, as in {} {}", flag, excerpt(text), flag,
                        prefix.empty() ? "model.width=256" : "rope.base=500");
   return {prefix + text.substr(0, equals), text.substr(equals + 1), flag};
 }

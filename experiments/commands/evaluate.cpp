@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
+#include "core/excerpt.h"
 #include "core/parallel.h"
 #include "data/corpus.h"
 #include "experiments/commands/common.h"
@@ -30,6 +31,18 @@ struct EvaluateCommand {
   OutputOptions output;
 };
 
+// A stride of the configuration is cut where a window is shorter; one given by hand is meant as it stands.
+void check_stride(const Config& config) {
+  const Index stride = sliding_stride(config);
+  for (const Index length : evaluation_lengths(config)) {
+    require<ConfigError>(
+        length > sliding_limit(config) || stride <= length,
+        "--stride {} is above the length {}: a window cannot score more targets than it covers; give at most "
+        "{}, or leave that length out of --lengths",
+        stride, length, length);
+  }
+}
+
 // The checkpoint's own configuration with what the command line changes.
 ResolvedConfig changed_config(const Checkpoint& checkpoint, const EvaluateCommand& command) {
   ResolvedConfig config = checkpoint.config();
@@ -42,15 +55,17 @@ ResolvedConfig changed_config(const Checkpoint& checkpoint, const EvaluateComman
         fits,
         "--positional {}: \"{}\" was trained with {} positions; only options of positional.{} and "
         "positional.keys can be changed afterwards",
-        text, checkpoint.path().string(), kind, kind);
+        excerpt(text), checkpoint.path().string(), kind, kind);
     assign(config, assignment);
   }
+  require_changeable(checkpoint.config().config, config.config, "--positional");
   const auto set = [&config](const std::string& key, const std::string& value, const std::string& flag) {
     if (!value.empty()) assign(config, {key, value, flag});
   };
   set("evaluate.lengths", command.lengths, "--lengths");
   set("evaluate.protocols", command.protocols, "--protocol");
   set("evaluate.stride", command.stride, "--stride");
+  if (!command.stride.empty()) check_stride(config.config);
   set("evaluate.scored", command.scored, "--scored");
   set("train.threads", command.threads, "--threads");
   return config;

@@ -33,8 +33,6 @@ int generate_text(const GenerateOptions& options) {
   constexpr Index most_tokens = Index{1} << 30;
   require<ConfigError>(options.request.tokens >= 1 && options.request.tokens <= most_tokens,
                        "--tokens is {}; it must lie between 1 and {}", options.request.tokens, most_tokens);
-  require<ConfigError>(!options.prompt.empty(),
-                       "--prompt is empty; give at least one character to go on from");
   const Checkpoint checkpoint(resolve_checkpoint(options.checkpoint));
   const std::unique_ptr<Transformer> model = checkpoint.make_model();
   const std::unique_ptr<Tokenizer> tokenizer = make_tokenizer(checkpoint.record().tokenizer_kind);

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
+#include "core/excerpt.h"
 #include "core/files.h"
 #include "train/metrics.h"
 
@@ -122,13 +123,14 @@ CellRecord parse_record(const std::string& text, const std::string& place) {
     return record;
   } catch (const std::exception& error) {
     fail<FileError>("compare: reading \"{}\": {}; remove the file to evaluate this cell again", place,
-                    error.what());
+                    excerpt(error.what(), 200));
   }
 }
 
 CellRecord read_record(const std::filesystem::path& cell_folder) {
   const std::filesystem::path file = record_file(cell_folder);
-  if (!std::filesystem::exists(file)) return {};
+  std::error_code error;
+  if (std::filesystem::status(file, error).type() == std::filesystem::file_type::not_found) return {};
   return parse_record(read_file(file), file.string());
 }
 

@@ -134,7 +134,10 @@ Comparison run_comparison(const ResolvedConfig& config, const TokenStore& store,
   std::vector<Cell> cells = plan_cells(config);
   const SharedText shared = shared_text(config, cells, store.size());
   fix_split(cells, shared.splits.block);
+  const Workload workload(cells, tokenizer.size(), shared.targets);
 
+  // All that can be refused has been: a folder that holds the configuration of a comparison which cannot be
+  // would stand in the way of the one that was meant.
   RunFolder(options.folder).claim(config);
   const FolderLock lock(options.folder);
   const SignalGuard signals;
@@ -143,7 +146,6 @@ Comparison run_comparison(const ResolvedConfig& config, const TokenStore& store,
                         store.source(), store.digest(),
                         store.size(),   shared.targets.scored.tokens(),
                         thread_count(), {}};
-  const Workload workload(cells, tokenizer.size(), shared.targets);
   const double gemm_gflops = measured_gemm_gflops(config.config.model, config.config.train.tokens_per_step);
   const CellSurroundings surroundings{{store, tokenizer, shared.splits}, shared.targets, gemm_gflops};
   Progress progress(options.progress);

@@ -7,6 +7,9 @@
 #include <set>
 
 #include "core/error.h"
+#include "core/excerpt.h"
+#include "layers/transformer.h"
+#include "train/config_derived.h"
 
 namespace tapeline {
 namespace {
@@ -19,16 +22,19 @@ void check_name(const std::string& name, std::string_view what) {
   require<ConfigError>(plain,
                        "compare: {} \"{}\" becomes the name of a folder; use letters, digits and . _ - + "
                        "without a dot in front",
-                       what, name);
+                       what, excerpt(name));
 }
 
-/// An evaluation may change what can be changed after training: [positional] only.
-void check_evaluation(const Variant& evaluation, const Config& trained, const Config& changed) {
-  for (const ConfigDifference& difference : config_difference(trained, changed)) {
-    require<ConfigError>(difference.key.starts_with("positional.") && difference.key != "positional.kind",
-                         "compare: evaluation \"{}\" sets {}; a trained model can only be evaluated under "
-                         "other options of [positional], not another kind",
-                         evaluation.name, difference.key);
+/// Whether the models of a cell can be made, before the first of them is trained.
+void check_models(const Cell& cell) {
+  for (const CellEvaluation& evaluation : cell.evaluations) {
+    try {
+      Transformer::parameter_count(model_plan(evaluation.config));
+    } catch (const ConfigError& error) {
+      const bool trained = evaluation.name == trained_evaluation;
+      fail<ConfigError>("compare: variant \"{}\"{}: {}", cell.variant,
+                        trained ? "" : fmt::format(" under \"{}\"", evaluation.name), error.what());
+    }
   }
 }
 
@@ -56,7 +62,7 @@ std::vector<Cell> plan_cells(const ResolvedConfig& config) {
     check_name(evaluation.name, "evaluation");
     require<ConfigError>(names.contains(evaluation.of),
                          "compare: evaluation \"{}\" is of \"{}\", which is no variant of this comparison",
-                         evaluation.name, evaluation.of);
+                         evaluation.name, excerpt(evaluation.of));
     require<ConfigError>(
         evaluation.name != trained_evaluation && evaluated.emplace(evaluation.of, evaluation.name).second,
         "compare: two evaluations of \"{}\" are named \"{}\"; give each a name of its own", evaluation.of,
@@ -72,6 +78,9 @@ std::vector<Cell> plan_cells(const ResolvedConfig& config) {
       cell.config.origins = config.origins;
       cell.config.config = with_variant(config.config, variant);
       cell.config.config.train.seed = cell.seed;
+      // A cell is one run: the variants of the comparison need not fit its configuration.
+      cell.config.config.compare.variants.clear();
+      cell.config.config.compare.evaluations.clear();
       for (const auto& [key, value] : variant.changes)
         cell.config.origins[key] = fmt::format("variant {}", variant.name);
       if (k > 0) cell.config.origins["train.seed"] = "compare.seeds";
@@ -79,8 +88,10 @@ std::vector<Cell> plan_cells(const ResolvedConfig& config) {
       for (const Variant& evaluation : evaluations) {
         if (evaluation.of != variant.name) continue;
         cell.evaluations.push_back({evaluation.name, with_variant(cell.config.config, evaluation)});
-        check_evaluation(evaluation, cell.config.config, cell.evaluations.back().config);
+        require_changeable(cell.config.config, cell.evaluations.back().config,
+                           fmt::format("compare: evaluation \"{}\"", evaluation.name));
       }
+      if (k == 0) check_models(cell);
       cells.push_back(std::move(cell));
     }
   }

@@ -98,7 +98,8 @@ const EncodingKind& learned_kind() {
                    .initial = std::string("refuse"),
                    .help = "what a position past the last row does: an error, the last row, position modulo "
                            "rows, or all positions squeezed into the table",
-                   .choices = {"refuse", "clamp", "wrap", "interpolate"}}},
+                   .choices = {"refuse", "clamp", "wrap", "interpolate"},
+                   .after_training = true}},
       .make = [](const OptionValues& options,
                  const EncodingContext& context) -> std::unique_ptr<PositionalEncoding> {
         const Index rows = options.integer("rows");

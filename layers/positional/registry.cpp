@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "core/excerpt.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
 
@@ -28,7 +29,8 @@ const EncodingKind& encoding_kind(std::string_view name) {
     if (kind.name == name) return kind;
     known.push_back(kind.name);
   }
-  fail<ConfigError>("positional.kind = \"{}\" is not in this build; it has {}", name, fmt::join(known, ", "));
+  fail<ConfigError>("positional.kind = \"{}\" is not in this build; it has {}", excerpt(name),
+                    fmt::join(known, ", "));
 }
 
 std::unique_ptr<PositionalEncoding> make_encoding(const PositionalConfig& config,
@@ -43,7 +45,8 @@ std::unique_ptr<PositionalEncoding> make_encoding(const PositionalConfig& config
     for (const auto& [name, value] : given->second.all()) {
       const auto field = std::find_if(kind.options.begin(), kind.options.end(),
                                       [&name](const OptionField& known) { return known.name == name; });
-      require<ConfigError>(field != kind.options.end(), "positional.{}.{} is unknown", kind.name, name);
+      require<ConfigError>(field != kind.options.end(), "positional.{}.{} is unknown", kind.name,
+                           excerpt(name));
       options.set(name, checked_option(*field, value, fmt::format("positional.{}.{}", kind.name, name)));
     }
   }

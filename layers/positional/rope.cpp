@@ -68,7 +68,8 @@ const EncodingKind& rope_kind() {
           "Embedding\", arXiv:2104.09864",
       .options = {{.name = "base",
                    .initial = 10000.0,
-                   .help = "the slowest pair turns once in about 2 pi base"},
+                   .help = "the slowest pair turns once in about 2 pi base",
+                   .after_training = true},
                   {.name = "pairing",
                    .initial = std::string("half"),
                    .help = "which features form a pair: (p, p + r/2) as in GPT-NeoX, or neighbours as in "

@@ -86,7 +86,10 @@ const EncodingKind& sinusoidal_kind() {
                    .help = "sines and cosines in turn, in two halves, or in two halves with "
                            "tensor2tensor's frequencies",
                    .choices = {"interleaved", "half", "t2t"}},
-                  {.name = "base", .initial = 10000.0, .help = "the longest period is about 2 pi base"},
+                  {.name = "base",
+                   .initial = 10000.0,
+                   .help = "the longest period is about 2 pi base",
+                   .after_training = true},
                   {.name = "scale",
                    .initial = std::string("auto"),
                    .help = "factor on the sinusoids; auto: as large as fresh token rows (0.0283)",

@@ -6,7 +6,9 @@
 #include <thread>
 
 #include "core/error.h"
+#include "core/files.h"
 #include "core/sha256.h"
+#include "data/container.h"
 #include "data/corpus.h"
 #include "data/kjv.h"
 #include "data/source.h"
@@ -89,6 +91,56 @@ TEST_CASE("source: what is not there, or is no text, is refused") {
   const std::string store = (folder / "store.h5").string();
   TokenStore::from_text("abc", *make_tokenizer("bytes"), "x").save(store);
   CHECK_THROWS_AS(read_source(store), DataError);
+}
+
+TEST_CASE("source: a folder with a file that cannot be read is refused by that file's name") {
+  const test::TemporaryFolder folder;
+  folder.write("a.txt", "text");
+  const auto refusal = [&] {
+    try {
+      read_source(folder.path().string());
+    } catch (const FileError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  std::filesystem::create_symlink("a.txt", folder / "link.txt");
+  std::filesystem::create_symlink("nowhere", folder / ".#lock");  // hidden: an editor's
+  CHECK(refusal().empty());
+  CHECK(read_source(folder.path().string()) == "text\ntext");
+  std::filesystem::create_directory(folder / "below");
+  std::filesystem::create_symlink("nowhere", folder / "below/broken.txt");
+  CHECK(refusal().find("below/broken.txt\": it is a link that leads to no file") != std::string::npos);
+  std::filesystem::remove(folder / "below/broken.txt");
+  std::filesystem::create_symlink("loop.txt", folder / "loop.txt");
+  CHECK(refusal().find("loop.txt\": ") != std::string::npos);
+}
+
+TEST_CASE("source: files of ours and of HDF5 are no texts, wherever they come from") {
+  const test::TemporaryFolder folder;
+  const std::string hdf5 = "\x89HDF\r\n\x1a\n and more";
+  const std::string checkpoint = (folder / "checkpoint.h5").string();
+  Container::write(checkpoint, "checkpoint", hdf5);
+  const std::string plain = folder.write("plain.h5", hdf5);
+  const std::string blocked = folder.write("blocked.h5", std::string(512, ' ') + hdf5);
+  const auto refusal = [](const std::string& source) {
+    try {
+      load_corpus(source, *make_tokenizer("bytes"));
+    } catch (const DataError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  CHECK(refusal(checkpoint) ==
+        "\"" + checkpoint + "\" is a tapeline checkpoint, not a text; give the text itself");
+  for (const std::string& path : {plain, blocked}) {
+    CHECK(refusal(path).starts_with("\"" + path + "\" is an HDF5 file"));
+  }
+  const test::StandardInput input(read_file(checkpoint));
+  CHECK(refusal("-").starts_with("standard input is a tapeline checkpoint"));
+  // A text about the tool is a text.
+  const test::Environment no_cache("XDG_CACHE_HOME", (folder / "cache").string());
+  CHECK(refusal(folder.write("about.txt", "tapeline checkpoint\nis what we speak of")).empty());
 }
 
 TEST_CASE("kjv: references are stripped up to the first blank") {
