@@ -2,27 +2,19 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cctype>
-#include <set>
-
 #include "core/error.h"
-#include "core/excerpt.h"
 #include "layers/transformer.h"
 #include "train/config_derived.h"
 
 namespace tapeline {
 namespace {
 
-void check_name(const std::string& name, std::string_view what) {
-  const bool plain =
-      !name.empty() && name.front() != '.' && std::all_of(name.begin(), name.end(), [](unsigned char c) {
-        return std::isalnum(c) != 0 || c == '.' || c == '_' || c == '-' || c == '+';
-      });
-  require<ConfigError>(plain,
-                       "compare: {} \"{}\" becomes the name of a folder; use letters, digits and . _ - + "
-                       "without a dot in front",
-                       what, excerpt(name));
+/// Seeds are the comparison's: under seeds of its own a variant would be paired with nothing.
+void check_variant(const Variant& variant) {
+  require<ConfigError>(!variant.changes.contains("train.seed"),
+                       "compare: variant \"{}\" sets train.seed; all variants are trained under the same "
+                       "seeds, give train.seed and compare.seeds outside the variants",
+                       variant.name);
 }
 
 /// Whether the models of a cell can be made, before the first of them is trained.
@@ -48,25 +40,12 @@ std::vector<Cell> plan_cells(const ResolvedConfig& config) {
   const std::vector<Variant>& evaluations = config.config.compare.evaluations;
   require<ConfigError>(!variants.empty(),
                        "compare: there is nothing to compare; give compare.encodings or [[compare.variant]]");
-  require<ConfigError>(config.config.compare.seeds >= 1, "compare: compare.seeds is {}; expected at least 1",
-                       config.config.compare.seeds);
-
-  std::set<std::string> names;
-  for (const Variant& variant : variants) {
-    check_name(variant.name, "variant");
-    require<ConfigError>(names.insert(variant.name).second,
-                         "compare: two variants are named \"{}\"; give each a name of its own", variant.name);
-  }
-  std::set<std::pair<std::string, std::string>> evaluated;
+  for (const Variant& variant : variants) check_variant(variant);
   for (const Variant& evaluation : evaluations) {
-    check_name(evaluation.name, "evaluation");
-    require<ConfigError>(names.contains(evaluation.of),
-                         "compare: evaluation \"{}\" is of \"{}\", which is no variant of this comparison",
-                         evaluation.name, excerpt(evaluation.of));
-    require<ConfigError>(
-        evaluation.name != trained_evaluation && evaluated.emplace(evaluation.of, evaluation.name).second,
-        "compare: two evaluations of \"{}\" are named \"{}\"; give each a name of its own", evaluation.of,
-        evaluation.name);
+    require<ConfigError>(evaluation.name != trained_evaluation,
+                         "compare: an evaluation of \"{}\" is named \"{}\", which is the name of the model "
+                         "as it was trained; give it another",
+                         evaluation.of, evaluation.name);
   }
 
   std::vector<Cell> cells;

@@ -28,9 +28,10 @@ struct Cell {
 inline constexpr const char* trained_evaluation = "trained";
 
 /// Every variant under seeds train.seed, train.seed + 1, ..., seed by seed, so that a comparison stopped half
-/// way holds whole seeds. Everything that can be wrong is found here, before anything is trained. Throws
-/// ConfigError for names that two variants share or that are no folder names, no variant at all, an
-/// evaluation of a variant that does not exist or that changes anything but [positional].
+/// way holds whole seeds. Names and values have been checked where the configuration was resolved; what is
+/// wrong for a comparison alone is found here, before anything is trained. Throws ConfigError for no variant
+/// at all, a variant with seeds of its own, an evaluation named "trained" or one that changes anything but
+/// [positional].
 std::vector<Cell> plan_cells(const ResolvedConfig& config);
 
 }  // namespace tapeline

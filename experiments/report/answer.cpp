@@ -1,12 +1,14 @@
 #include "experiments/report/answer.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <map>
 
 #include "experiments/report/tables.h"
+#include "experiments/report/variants.h"
 
 namespace tapeline {
 namespace {
@@ -34,11 +36,14 @@ Estimate paired_difference(const std::vector<ResultRow>& rows, const Series& a, 
 }
 
 /// Whether the lead of the first over the second is more than the seeds' own spread.
-std::string certainty(const std::vector<ResultRow>& rows, const Series& best, const Series& second,
-                      Index length) {
-  const Estimate lead = paired_difference(rows, best, second, length);
-  if (lead.count < 2) return "one seed, so without an interval";
-  if (std::abs(lead.mean) > lead.half_width) {
+std::string certainty(const Comparison& comparison, const Series& best, const Series& second, Index length) {
+  const Estimate lead = paired_difference(result_rows(comparison.cells), best, second, length);
+  if (comparison.config.compare.seeds == 1) return "one seed, so without an interval";
+  if (lead.count < 2) {
+    return fmt::format("{} seed has both this and {}, so without an interval", lead.count == 1 ? "one" : "no",
+                       second.name);
+  }
+  if (-lead.mean > lead.half_width) {
     return fmt::format("{:.3f} ±{:.3f} below {} over {} seeds", -lead.mean, lead.half_width, second.name,
                        lead.count);
   }
@@ -50,83 +55,160 @@ std::string spoken(const Series& series) {
   return series.name == "none" ? std::string("the model without positions (none)") : series.name;
 }
 
-std::string joined(const std::vector<std::string>& parts) {
+/// The longest length that every series was evaluated at, be it in vain; 0 when there is none.
+Index longest_common_length(const std::vector<Series>& all, const std::vector<Index>& lengths) {
+  for (auto length = lengths.rbegin(); length != lengths.rend(); ++length) {
+    if (std::ranges::all_of(all, [&](const Series& series) { return series.at(*length) != nullptr; })) {
+      return *length;
+    }
+  }
+  return 0;
+}
+
+/// "Trained on windows of 64 bytes and evaluated on windows of "; several trained lengths each with its
+/// variants: "Trained on windows of 32 (a, b) and 64 bytes (c) …".
+std::string opening(const Comparison& comparison, const std::vector<Series>& all) {
+  std::map<Index, std::vector<std::string>> variants;
+  for (const Series& series : all) {
+    std::vector<std::string>& names = variants[series.train_length];
+    if (std::ranges::find(names, series.variant) == names.end()) names.push_back(series.variant);
+  }
+  std::vector<std::string> parts;
+  for (const auto& [length, names] : variants) {
+    const std::string unit =
+        length == variants.rbegin()->first ? fmt::format(" {}", token_unit(comparison)) : std::string();
+    const std::string who =
+        variants.size() > 1 ? fmt::format(" ({})", fmt::join(names, ", ")) : std::string();
+    parts.push_back(number_text(length) + unit + who);
+  }
+  return fmt::format("Trained on windows of {} and evaluated on windows of ", joined(parts));
+}
+
+struct Divergence {
+  Index trained = 0, diverged = 0;
+};
+
+std::vector<std::pair<std::string, Divergence>> divergence_by_variant(const Comparison& comparison) {
+  std::vector<std::pair<std::string, Divergence>> all;
+  for (const FinishedCell& cell : comparison.cells) {
+    auto place = std::ranges::find(all, cell.variant, &std::pair<std::string, Divergence>::first);
+    if (place == all.end()) place = all.insert(all.end(), {cell.variant, {}});
+    ++place->second.trained;
+    place->second.diverged += cell.record.training == "diverged" ? 1 : 0;
+  }
+  return all;
+}
+
+/// " 2 of 6 models diverged in training (rope 1 of 3, learned 1 of 3) and are left out of every mean."
+/// and what stopped being a number only at `length`.
+std::string divergence_text(const Comparison& comparison, const std::vector<Series>& all, Index length) {
+  Divergence total;
+  std::vector<std::string> named;
+  std::map<std::string, Index> diverged_in_training;
+  for (const auto& [variant, count] : divergence_by_variant(comparison)) {
+    total.trained += count.trained;
+    total.diverged += count.diverged;
+    diverged_in_training[variant] = count.diverged;
+    if (count.diverged == 0) continue;
+    named.push_back(count.trained == 1 ? variant
+                                       : fmt::format("{} {} of {}", variant, count.diverged, count.trained));
+  }
   std::string text;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (i > 0) text += i + 1 == parts.size() ? " and " : ", ";
-    text += parts[i];
+  if (total.diverged > 0) {
+    text += fmt::format(" {} of {} models diverged in training ({}) and {} left out of every mean.",
+                        total.diverged, total.trained, joined(named), total.diverged == 1 ? "is" : "are");
+  }
+  std::vector<std::string> later;
+  for (const Series& series : all) {
+    const SeriesPoint* point = series.at(length);
+    if (point == nullptr) continue;
+    const Index here = point->diverged - diverged_in_training[series.variant];
+    if (here > 0) later.push_back(fmt::format("{} ({} of {})", series.name, here, point->seeds));
+  }
+  if (!later.empty()) {
+    text += fmt::format(" At {} the loss is not a finite number for {}; that too is left out.",
+                        number_text(length), joined(later));
   }
   return text;
 }
 
-}  // namespace
-
-std::string token_unit(const Comparison& comparison) {
-  return comparison.config.data.tokenizer == "bytes" ? "bytes" : "tokens";
+/// " rope goes from 2.308 to 3.030 (perplexity × 1.65)."
+std::string others_text(const Comparison& comparison, const std::vector<const Series*>& there, Index length,
+                        bool name_trained_length) {
+  const std::vector<ResultRow> rows = result_rows(comparison.cells);
+  std::vector<std::string> others;
+  for (std::size_t i = 1; i < there.size(); ++i) {
+    const Series& series = *there[i];
+    const double end = series.at(length)->bits_per_byte.mean;
+    const SeriesPoint* first = series.at(series.train_length);
+    if (length <= series.train_length || !measured(first)) {
+      others.push_back(fmt::format("{} needs {:.3f}", spoken(series), end));
+      continue;
+    }
+    others.push_back(fmt::format(
+        "{} goes from {:.3f}{} to {:.3f} (perplexity × {:.2f})", spoken(series), first->bits_per_byte.mean,
+        name_trained_length ? fmt::format(" at {}", number_text(series.train_length)) : std::string(), end,
+        perplexity_ratio(rows, series, length).mean));
+  }
+  if (others.empty()) return {};
+  return fmt::format(" {}{}.", others.size() > 1 ? "Of the others, " : "", joined(others));
 }
 
+}  // namespace
+
 std::string answer_text(const Comparison& comparison, const std::vector<Series>& all) {
-  const std::vector<ResultRow> rows = result_rows(comparison.cells);
   const std::vector<Index> lengths = table_lengths(all);
   if (lengths.empty()) return "Nothing was evaluated.";
-  const Index longest = lengths.back();
+  const Index common = longest_common_length(all, lengths);
+  const Index longest = common > 0 ? common : lengths.back();
   const Index trained = common_train_length(all);
 
   std::vector<const Series*> there;
-  std::vector<std::string> refused, diverged;
+  std::vector<std::string> refused, absent;
   for (const Series& series : all) {
     const SeriesPoint* point = series.at(longest);
     if (measured(point)) {
       there.push_back(&series);
-    } else if (point != nullptr) {
-      (point->diverged > 0 ? diverged : refused).push_back(series.name);
+    } else if (point == nullptr) {
+      absent.push_back(series.name);
+    } else if (point->refused > 0) {
+      refused.push_back(series.name);
     }
   }
   std::stable_sort(there.begin(), there.end(), [&](const Series* a, const Series* b) {
     return a->at(longest)->bits_per_byte.mean < b->at(longest)->bits_per_byte.mean;
   });
 
-  std::string text = trained == 0 ? "Evaluated on windows of "
-                                  : fmt::format("Trained on windows of {} {} and evaluated on windows of ",
-                                                number_text(trained), token_unit(comparison));
-  text += number_text(longest);
+  std::string text = opening(comparison, all) + number_text(longest);
   if (trained > 0 && longest != trained) {
     text += fmt::format(" ({} times as long)",
                         std::round(100 * static_cast<double>(longest) / static_cast<double>(trained)) / 100);
   }
-  if (there.empty()) return text + ", no encoding gives a result.";
-
-  const Series& best = *there.front();
-  text += fmt::format(", {} {} {:.3f} bits per byte", spoken(best), there.size() > 1 ? "does best:" : "needs",
-                      best.at(longest)->bits_per_byte.mean);
-  const SeriesPoint* start = best.at(best.train_length);
-  if (longest != best.train_length && measured(start)) {
-    text += fmt::format(", against {:.3f} at {}", start->bits_per_byte.mean, number_text(best.train_length));
-  }
-  if (there.size() > 1) text += fmt::format(" ({})", certainty(rows, best, *there[1], longest));
-  text += ".";
-
-  std::vector<std::string> others;
-  for (std::size_t i = 1; i < there.size(); ++i) {
-    const Series& series = *there[i];
-    const double end = series.at(longest)->bits_per_byte.mean;
-    const SeriesPoint* first = series.at(series.train_length);
-    if (longest == series.train_length || !measured(first)) {
-      others.push_back(fmt::format("{} needs {:.3f}", spoken(series), end));
-      continue;
+  if (longest < lengths.back()) text += ", the longest that all were evaluated at";
+  if (there.empty()) {
+    text += fmt::format(", no {} gives a result.", variant_word(comparison.config));
+  } else {
+    const Series& best = *there.front();
+    text += fmt::format(", {} {} {:.3f} bits per byte", spoken(best),
+                        there.size() > 1 ? "does best:" : "needs", best.at(longest)->bits_per_byte.mean);
+    const SeriesPoint* start = best.at(best.train_length);
+    if (longest != best.train_length && measured(start)) {
+      text +=
+          fmt::format(", against {:.3f} at {}", start->bits_per_byte.mean, number_text(best.train_length));
     }
-    others.push_back(fmt::format("{} goes from {:.3f} to {:.3f} (perplexity × {:.2f})", spoken(series),
-                                 first->bits_per_byte.mean, end,
-                                 perplexity_ratio(rows, series, longest).mean));
+    if (there.size() > 1) text += fmt::format(" ({})", certainty(comparison, best, *there[1], longest));
+    text += ".";
   }
-  if (!others.empty()) {
-    text += fmt::format(" {}{}.", others.size() > 1 ? "Of the others, " : "", joined(others));
-  }
+  text += divergence_text(comparison, all, longest);
+  text += others_text(comparison, there, longest, trained == 0);
   if (!refused.empty()) {
-    text += fmt::format(" {} cannot be evaluated at {}{}.", joined(refused), number_text(longest),
-                        trained > 0 ? fmt::format(": no positions past {}", number_text(trained)) : "");
+    text += fmt::format(" {} cannot be evaluated at {}: no positions that far.", joined(refused),
+                        number_text(longest));
   }
-  if (!diverged.empty()) text += fmt::format(" {} diverged.", joined(diverged));
+  if (!absent.empty()) {
+    text += fmt::format(" {} {} not evaluated at {}.", joined(absent), absent.size() == 1 ? "was" : "were",
+                        number_text(longest));
+  }
   return text;
 }
 

@@ -8,11 +8,9 @@
 
 namespace tapeline {
 
-/// The answer of a comparison in a few sentences: which encoding does best at the longest length and how sure
-/// that is, what became of each of the others, which could not go there at all.
+/// The answer of a comparison in a few sentences: which variant does best at the longest length that all were
+/// evaluated at and how sure that is, how many models diverged, what became of each of the others, which
+/// could not go there at all.
 std::string answer_text(const Comparison& comparison, const std::vector<Series>& all);
-
-/// "bytes", or "tokens" where a token is not a byte.
-std::string token_unit(const Comparison& comparison);
 
 }  // namespace tapeline

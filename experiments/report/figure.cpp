@@ -28,11 +28,15 @@ std::string curve_colour(std::size_t number) {
   return colours[number % colours.size()].light;
 }
 
+bool has_interval(const FigurePoint& point) { return point.half_width > 0; }
+
 /// Round steps for the y axis: a few of them between lowest and highest.
 struct Scale {
   double lowest = 0, highest = 1, step = 0.1;
 };
 Scale y_scale(const Figure& figure) {
+  // The label of the mark stands in the top of the frame: no curve may run through it.
+  const double headroom = figure.mark > 0 ? 0.8 : 0.1;
   double lowest = std::numeric_limits<double>::infinity(), highest = -lowest;
   for (const Curve& curve : figure.curves) {
     for (const FigurePoint& point : curve.points) {
@@ -49,8 +53,8 @@ Scale y_scale(const Figure& figure) {
   for (const double factor : {2.0, 5.0, 10.0}) {
     if (range / step > 7) step = factor * power;
   }
-  return {std::floor((lowest - 0.1 * step) / step) * step, std::ceil((highest + 0.1 * step) / step) * step,
-          step};
+  return {std::floor((lowest - 0.1 * step) / step) * step,
+          std::ceil((highest + headroom * step) / step) * step, step};
 }
 
 std::string data_blocks(const Figure& figure) {
@@ -112,22 +116,29 @@ std::string axes(const Figure& figure) {
   return text;
 }
 
+/// A factor on x that moves a curve a little sideways, so that intervals at one length stand side by side.
+double sideways(const Figure& figure, std::size_t curve) {
+  const double middle = (static_cast<double>(figure.curves.size()) - 1) / 2;
+  return std::pow(figure.x_last / figure.x_first, 0.006 * (static_cast<double>(curve) - middle));
+}
+
 std::string plot_command(const Figure& figure) {
-  std::string text;
+  const bool intervals = has_intervals(figure);
+  std::string plots;
   for (const std::size_t i : legend_order(figure)) {
     const Curve& curve = figure.curves[i];
     const int symbol = symbols[i % symbols.size()];
-    const bool interval = std::any_of(curve.points.begin(), curve.points.end(),
-                                      [](const FigurePoint& point) { return point.half_width > 0; });
-    text += text.empty() ? "plot " : ", \\\n  ";
+    const bool interval = std::ranges::any_of(curve.points, has_interval);
+    const std::string x = intervals ? fmt::format("($1*{})", sideways(figure, i)) : std::string("1");
+    plots += plots.empty() ? "plot " : ", \\\n  ";
     if (interval) {
-      text += fmt::format("$curve{} using 1:2:3 with yerrorbars lc rgb '{}' lw 1.5 pt 0 notitle, \\\n  ", i,
-                          curve_colour(i));
+      plots += fmt::format("$curve{} using {}:2:3 with yerrorbars lc rgb '{}' lw 1.5 pt 0 notitle, \\\n  ", i,
+                           x, curve_colour(i));
     }
-    text += fmt::format("$curve{} using 1:2 with linespoints lc rgb '{}' lw 2.5 pt {} ps 0.9 title {}", i,
-                        curve_colour(i), symbol, gnuplot_quoted(curve.name));
+    plots += fmt::format("$curve{} using {}:2 with linespoints lc rgb '{}' lw 2.5 pt {} ps 0.9 title {}", i,
+                         x, curve_colour(i), symbol, gnuplot_quoted(curve.name));
   }
-  return text + "\nunset output\n";
+  return plots + "\nunset output\n";
 }
 
 std::string rgb_pattern_colour(const std::smatch& match) {
@@ -148,6 +159,11 @@ std::string page_colour(const std::string& colour) {
 }
 
 }  // namespace
+
+bool has_intervals(const Figure& figure) {
+  return std::ranges::any_of(
+      figure.curves, [](const Curve& curve) { return std::ranges::any_of(curve.points, has_interval); });
+}
 
 const std::vector<CurveColour>& curve_colours() {
   static const std::vector<CurveColour> colours = {
@@ -190,6 +206,8 @@ std::string inline_svg(const std::string& svg, const Figure& figure) {
   text = std::regex_replace(text, std::regex("<rect x=\"0\" y=\"0\"[^>]*/>"), "");
   text = std::regex_replace(text, std::regex("(id=['\"]|href=['\"]#)"), "$1" + figure.name + "-");
   text = std::regex_replace(text, std::regex("xlink:href"), "href");
+  // So is what gnuplot clears under the points of interval bars.
+  text = std::regex_replace(text, std::regex("#ffffff", std::regex::icase), "var(--ground)");
   text = std::regex_replace(text, std::regex("<svg[^v]*width=\"[^\"]*\" height=\"[^\"]*\""),
                             "<svg role=\"img\" aria-label=\"" + html_escape(figure.alternative) + "\"");
   const std::regex colour("rgb\\( *([0-9]+), *([0-9]+), *([0-9]+)\\)");

@@ -36,6 +36,9 @@ struct Figure {
   std::vector<Curve> curves;  ///< a curve has the same colour and symbol in every figure of a report
 };
 
+/// Whether any point has an interval to draw.
+bool has_intervals(const Figure& figure);
+
 /// The data of a figure: curve,x,y,half_width.
 std::string figure_csv(const Figure& figure);
 

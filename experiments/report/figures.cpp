@@ -18,6 +18,13 @@ std::string times_text(double at, Index train_length) {
   return fmt::format("{}×", std::round(100 * at / static_cast<double>(train_length)) / 100);
 }
 
+/// With the trained length where these differ.
+std::string curve_name(const Series& series, const std::vector<Series>& all) {
+  return common_train_length(all) != 0
+             ? series.name
+             : fmt::format("{} (trained at {})", series.name, number_text(series.train_length));
+}
+
 void add_mark(Figure& figure, const std::vector<Series>& all) {
   const Index length = common_train_length(all);
   if (length == 0) return;
@@ -74,11 +81,12 @@ std::vector<FigurePoint> position_points(const std::vector<ResultRow>& rows, con
 
 }  // namespace
 
-Figure loss_by_length(const Comparison&, const std::vector<Series>& all) {
+Figure loss_by_length(const Comparison& comparison, const std::vector<Series>& all) {
   Figure figure;
   figure.name = "loss_by_length";
   figure.title = "Loss against length";
-  figure.x_label = "length of the evaluated window (tokens; times the trained length)";
+  figure.x_label = fmt::format("length of the evaluated window ({}{})", token_unit(comparison),
+                               common_train_length(all) == 0 ? "" : "; times the trained length");
   figure.y_label = "bits per byte";
   const std::vector<Index> lengths = table_lengths(all);
   for (const Index length : lengths) {
@@ -90,7 +98,7 @@ Figure loss_by_length(const Comparison&, const std::vector<Series>& all) {
     figure.x_last = static_cast<double>(std::max(lengths.back(), lengths.front() + 1));
   }
   for (const Series& series : all) {
-    Curve curve{series.name, {}};
+    Curve curve{curve_name(series, all), {}};
     for (const Index length : lengths) {
       const SeriesPoint* point = series.at(length);
       if (point == nullptr || point->bits_per_byte.count == 0) continue;
@@ -110,13 +118,13 @@ Figure loss_by_position(const Comparison& comparison, const std::vector<Series>&
   Figure figure;
   figure.name = "loss_by_position";
   figure.title = "Loss by position in the window";
-  figure.x_label = "position in the window (tokens)";
+  figure.x_label = fmt::format("position in the window ({})", token_unit(comparison));
   const bool bytes = comparison.config.data.tokenizer == "bytes";
   figure.y_label = bytes ? "bits per byte" : "bits per token";
   const std::vector<ResultRow> rows = result_rows(comparison.cells);
   const std::vector<Index> lengths = table_lengths(all);
   for (const Series& series : all) {
-    Curve curve{series.name, {}};
+    Curve curve{curve_name(series, all), {}};
     for (auto length = lengths.rbegin(); length != lengths.rend() && curve.points.empty(); ++length) {
       curve.points = position_points(rows, series, *length);
     }

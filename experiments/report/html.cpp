@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view style = R"css(
 body { margin: 0; background: var(--ground); color: var(--ink); font: 16px/1.55 system-ui, "Segoe UI", Roboto,
   "Helvetica Neue", sans-serif; }
-main { max-width: 56rem; margin: 0 auto; padding: 1.5rem 1.25rem 4rem; }
+main { max-width: 60rem; margin: 0 auto; padding: 1.5rem 1.25rem 4rem; }
 h1 { font-size: 1.15rem; font-weight: 600; color: var(--soft); margin: 0 0 1rem; }
 h2 { font-size: 1.2rem; margin: 2.75rem 0 .5rem; }
 .answer { font-size: 1.3rem; line-height: 1.45; margin: 0 0 .75rem; text-wrap: pretty; }

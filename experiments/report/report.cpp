@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <regex>
 
 #include "core/error.h"
 #include "core/files.h"
@@ -12,6 +13,7 @@
 #include "experiments/report/gnuplot.h"
 #include "experiments/report/html.h"
 #include "experiments/report/tables.h"
+#include "experiments/report/variants.h"
 #include "experiments/table.h"
 #include "train/config_loader.h"
 
@@ -19,8 +21,8 @@ namespace tapeline {
 namespace {
 
 /// The lowest number of each column of the table of lengths is set in bold.
-std::vector<std::string> best_of_columns(const std::vector<Series>& all) {
-  std::vector<std::string> best = {""};
+std::vector<std::string> best_of_columns(const ReportTable& table, const std::vector<Series>& all) {
+  std::vector<std::string> best(table.labels);
   for (const Index length : table_lengths(all)) {
     const SeriesPoint* lowest = nullptr;
     for (const Series& series : all) {
@@ -33,6 +35,12 @@ std::vector<std::string> best_of_columns(const std::vector<Series>& all) {
   return best;
 }
 
+/// A heading that may break behind the dots of a key and the comma, and nowhere in "stride 16".
+std::string breakable(std::string text) {
+  text = std::regex_replace(text, std::regex("\\."), ".<wbr>");
+  return std::regex_replace(text, std::regex("stride "), "stride&nbsp;");
+}
+
 /// `id`: of the line above the table, which names it.
 std::string html_table(const ReportTable& table, std::string_view id,
                        const std::vector<std::string>& best = {}) {
@@ -40,7 +48,9 @@ std::string html_table(const ReportTable& table, std::string_view id,
       "<p class=\"title\" id=\"{0}\">{1}.</p>\n<div class=\"scroll\"><table "
       "aria-labelledby=\"{0}\">\n<thead><tr>",
       id, html_escape(table.title));
-  for (const std::string& header : table.header) text += "<th scope=\"col\">" + html_escape(header) + "</th>";
+  for (const std::string& header : table.header) {
+    text += fmt::format("<th scope=\"col\">{}</th>", breakable(html_escape(header)));
+  }
   text += "</tr></thead>\n<tbody>\n";
   for (const std::vector<std::string>& row : table.rows) {
     text += "<tr><th scope=\"row\">" + html_escape(row.front()) + "</th>";
@@ -69,37 +79,56 @@ std::string html_figure(const Figure& figure, const std::filesystem::path& folde
 
 std::string setting_text(const Comparison& comparison) {
   const Config& config = comparison.config;
+  const auto values = [&](std::string_view key) { return setting_values(config, key); };
+  const auto counted = [](const std::string& number, const char* what) {
+    return fmt::format("{} {}{}", number, what, number == "1" ? "" : "s");
+  };
   return fmt::format(
-      "Each model: {} layers, width {}, {} heads; {} steps of {} {} at learning rate {}. Text: {} ({} {}). "
+      "Each model: {}, width {}, {}; {} of {} {} at learning rate {}. Text: {} ({} {}). "
       "{}, {} thread{}.",
-      config.model.layers, config.model.width, config.model.heads, number_text(config.train.steps),
-      number_text(config.train.tokens_per_step), token_unit(comparison), config.optimizer.lr,
-      comparison.text_source, number_text(comparison.text_tokens), token_unit(comparison),
+      counted(values("model.layers"), "layer"), values("model.width"), counted(values("model.heads"), "head"),
+      counted(values("train.steps"), "step"), values("train.tokens_per_step"), token_unit(comparison),
+      values("optimizer.lr"), comparison.text_source, number_text(comparison.text_tokens),
+      token_unit(comparison),
       config.compare.seeds == 1 ? "One seed" : fmt::format("{} seeds", config.compare.seeds),
       comparison.threads, comparison.threads == 1 ? "" : "s");
 }
 
+/// What validating on blocks of the text that was trained on can and cannot say.
+std::string neighbours_text(const Comparison& comparison) {
+  std::string text =
+      "Training, validation and test blocks alternate within one text: a validation block has training text "
+      "before and behind it, with its names, topics and style, so the levels are lower than on a text from "
+      "elsewhere.";
+  if (comparison.config.data.source == "kjv") {
+    text +=
+        " The King James text also tells much of it twice (the gospels; Samuel and Kings beside Chronicles): "
+        "near-duplicates of validation passages can stand in the training blocks, and an encoding that "
+        "learns them better gains by it.";
+  }
+  return text;
+}
+
 std::string measuring_text(const Comparison& comparison) {
   const std::string unit = token_unit(comparison);
-  return fmt::format(
-      "<h2>How it was measured</h2>\n<ul>\n"
-      "<li>All numbers are on the validation blocks, which no model was trained on, over the same {} target "
-      "{} at "
-      "every length and for every encoding; means are over tokens.</li>\n"
-      "<li>Non-overlapping: windows stand side by side, the j-th target of a window sees j {} and nothing "
-      "before. "
-      "Short windows pay for their many targets without history, so a small gain with length is no proof "
-      "that the "
-      "longer context is used.</li>\n"
-      "<li>Sliding: every window scores only its last targets, which then have full history.</li>\n"
-      "<li>Encodings are compared seed by seed: the same initial weights where they share them, the same "
-      "batches "
-      "in the same order. The weights after the last step are evaluated; none was chosen by its loss at a "
-      "longer "
-      "length.</li>\n"
-      "<li>No length is extrapolated in silence: an encoding without such positions is refused "
-      "(n/a).</li>\n</ul>\n",
-      number_text(comparison.scored_tokens), unit, unit);
+  const auto item = [](const std::string& text) { return "<li>" + html_escape(text) + "</li>\n"; };
+  std::string text = "<h2>How it was measured</h2>\n<ul>\n";
+  text +=
+      item(fmt::format("All numbers are on the validation blocks, which no model was trained on, over the "
+                       "same {} target {} at every length and for every {}; means are over {}.",
+                       number_text(comparison.scored_tokens), unit, variant_word(comparison.config), unit));
+  text += item(neighbours_text(comparison));
+  text +=
+      item(fmt::format("Non-overlapping: windows stand side by side, the j-th target of a window sees j "
+                       "{} and nothing before. Short windows pay for their many targets without history, "
+                       "so a small gain with length is no proof that the longer context is used.",
+                       unit));
+  text += item("Sliding: every window scores only its last targets, which then have full history.");
+  text += item(pairing_text(comparison.config));
+  text +=
+      item("The weights after the last step are evaluated; none was chosen by its loss at a longer length.");
+  text += item("No length is extrapolated in silence: an encoding without such positions is refused (n/a).");
+  return text + "</ul>\n";
 }
 
 std::string reproduction_text(const Comparison& comparison) {
@@ -126,12 +155,19 @@ ReportOutcome write_report(const Comparison& comparison, const std::filesystem::
     first_figure =
         html_figure(by_length, folder,
                     "Bits per byte against the length of the evaluated window, non-overlapping windows; "
-                    "lower is better. Bars: 95 % intervals over seeds, where there are several.");
+                    "lower is better." +
+                        std::string(has_intervals(by_length)
+                                        ? " Bars: 95 % intervals over seeds; the curves stand a little side "
+                                          "by side so that the bars can be told apart."
+                                        : ""));
     second_figure =
         html_figure(by_position, folder,
                     "Loss at each position of the longest window that an encoding can be evaluated at, "
-                    "means over positions 1, 2, 3–4, 5–8 and so on. Right of the mark no position was "
-                    "seen in training.");
+                    "means over positions 1, 2, 3–4, 5–8 and so on" +
+                        std::string(comparison.config.compare.seeds > 1 ? " and over seeds." : ".") +
+                        (by_position.mark > 0 ? " Right of the mark no position was seen in training."
+                                              : " Positions past a model's own trained length were not seen "
+                                                "in training."));
   } catch (const GnuplotError& error) {
     outcome.figures_missing = error.what();
     first_figure = "<p class=\"note\">No figures: " + html_escape(error.what()) + "</p>\n";
@@ -141,8 +177,13 @@ ReportOutcome write_report(const Comparison& comparison, const std::filesystem::
   std::string body = "<h1>tapeline compare: train short, test long</h1>\n<p class=\"answer\">" +
                      html_escape(answer_text(comparison, all)) + "</p>\n<p class=\"note\">" +
                      html_escape(setting_text(comparison)) + "</p>\n";
+  if (const ReportTable variants = variants_table(comparison); !variants.rows.empty()) {
+    body += "<h2>Variants</h2>\n" + html_table(variants, "variants");
+  }
   body += "<h2>Loss against length</h2>\n" + first_figure;
-  body += html_table(length_table(comparison, all), "lengths", best_of_columns(all)) +
+  ReportTable lengths = length_table(comparison, all);
+  lengths.notes.push_back("Bold: the lowest of a column, be its lead certain or not.");
+  body += html_table(lengths, "lengths", best_of_columns(lengths, all)) +
           html_table(ratio_table(comparison, all), "ratios");
   body += "<h2>Loss by position</h2>\n" + second_figure;
   if (const ReportTable sliding = sliding_table(comparison, all); !sliding.rows.empty()) {
@@ -156,13 +197,13 @@ ReportOutcome write_report(const Comparison& comparison, const std::filesystem::
 
 std::string terminal_report(const Comparison& comparison) {
   const std::vector<Series> all = summarize(result_rows(comparison.cells));
-  std::string text = terminal_text(length_table(comparison, all));
+  const std::size_t width = terminal_width();
+  std::string text = terminal_text(length_table(comparison, all), width);
   if (const ReportTable sliding = sliding_table(comparison, all); !sliding.rows.empty()) {
-    text += '\n' + terminal_text(sliding);
+    text += '\n' + terminal_text(sliding, width);
   }
   text += '\n';
-  for (const std::string& line :
-       wrapped(answer_text(comparison, all), terminal_width() == 0 ? 100 : terminal_width())) {
+  for (const std::string& line : wrapped(answer_text(comparison, all), width == 0 ? 100 : width)) {
     text += line + '\n';
   }
   return text;

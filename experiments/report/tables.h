@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "experiments/compare/comparison.h"
@@ -14,11 +15,16 @@ struct ReportTable {
   std::string title;  ///< what the numbers are, with their unit
   std::vector<std::string> header;
   std::vector<std::vector<std::string>> rows;
+  std::size_t labels = 1;          ///< columns in front that say what a row is, not what came out
   std::vector<std::string> notes;  ///< what a reader must know beside it: tokens scored, conventions
 };
 
 /// "1,024".
 std::string number_text(Index number);
+/// "rope, alibi and none".
+std::string joined(const std::vector<std::string>& parts, std::string_view last = "and");
+/// "bytes", or "tokens" where a token is not a byte.
+std::string token_unit(const Comparison& comparison);
 /// The trained length of all series; 0 when they differ.
 Index common_train_length(const std::vector<Series>& all);
 
@@ -39,7 +45,8 @@ ReportTable ratio_table(const Comparison& comparison, const std::vector<Series>&
 /// What each cell was trained to, and how fast.
 ReportTable training_table(const Comparison& comparison);
 
-/// A table for the terminal, its title above, its notes below.
-std::string terminal_text(const ReportTable& table);
+/// A table for a terminal of `width` columns (0: none, no limit), its title above, its notes below. What is
+/// too wide is set as several tables, one below the other, each with the first columns.
+std::string terminal_text(const ReportTable& table, std::size_t width);
 
 }  // namespace tapeline
