@@ -212,7 +212,8 @@ ReportTable training_table(const Comparison& comparison) {
          diverged ? "diverged" : fmt::format("{:.4f}", cell.record.training_loss),
          cell.record.tokens_per_second > 0 ? number_text(std::llround(cell.record.tokens_per_second)) : "–"});
   }
-  table.notes = {fmt::format("{} threads. Speeds are medians over the steps.", comparison.threads)};
+  table.notes = {fmt::format("{} thread{}. Speeds are medians over the steps.", comparison.threads,
+                             comparison.threads == 1 ? "" : "s")};
   return table;
 }
 

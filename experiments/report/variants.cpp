@@ -51,29 +51,26 @@ bool without_effect(const std::string& name) {
 }
 
 /// The varying keys that are among `keys`, for a sentence: "model.layers and model.width"; empty: none.
-std::string named_among(const std::vector<VaryingKey>& varying, const std::set<std::string>& keys) {
+std::string named_among(const std::vector<std::string>& varying, const std::set<std::string>& keys) {
   std::vector<std::string> named;
-  for (const VaryingKey& key : varying) {
-    if (keys.contains(key.name)) named.push_back(key.name);
+  for (const std::string& key : varying) {
+    if (keys.contains(key)) named.push_back(key);
   }
   return joined(named);
 }
 
 }  // namespace
 
-std::vector<VaryingKey> varying_keys(const Config& config) {
+std::vector<std::string> varying_keys(const Config& config) {
   const std::vector<Config> variants = trained_configs(config);
-  std::vector<VaryingKey> varying;
+  std::vector<std::string> varying;
   for (const ConfigKey& key : config_keys()) {
     if (key.name.starts_with("compare.") || without_effect(key.name)) continue;
-    VaryingKey found{key.name, {}};
     std::set<std::string> different;
     for (const Config& variant : variants) {
-      const bool foreign = of_another_encoding(key.name, variant);
-      found.values.push_back(foreign ? "–" : spoken_value(key, variant));
-      if (!foreign) different.insert(found.values.back());
+      if (!of_another_encoding(key.name, variant)) different.insert(spoken_value(key, variant));
     }
-    if (different.size() > 1) varying.push_back(std::move(found));
+    if (different.size() > 1) varying.push_back(key.name);
   }
   return varying;
 }
@@ -81,19 +78,18 @@ std::vector<VaryingKey> varying_keys(const Config& config) {
 ReportTable variants_table(const Comparison& comparison) {
   const Config& config = comparison.config;
   const std::vector<Variant> variants = all_variants(config);
-  const std::vector<VaryingKey> varying = varying_keys(config);
+  const std::vector<std::string> varying = varying_keys(config);
   ReportTable table;
   table.title = "What the variants differ in";
   const bool named_by_kind =
-      std::ranges::all_of(varying, [](const VaryingKey& key) { return key.name == "positional.kind"; }) &&
+      std::ranges::all_of(varying, [](const std::string& key) { return key == "positional.kind"; }) &&
       std::ranges::all_of(variants, [&](const Variant& variant) {
         return variant.name == with_variant(config, variant).positional.kind;
       });
   if (named_by_kind && config.compare.evaluations.empty()) return table;
 
   // A column for each key that differs between variants, then one for each that only an evaluation changes.
-  std::vector<std::string> keys;
-  for (const VaryingKey& key : varying) keys.push_back(key.name);
+  std::vector<std::string> keys = varying;
   for (const Variant& evaluation : config.compare.evaluations) {
     for (const auto& [key, value] : evaluation.changes) {
       if (std::ranges::find(keys, key) == keys.end()) keys.push_back(key);
@@ -126,7 +122,7 @@ ReportTable variants_table(const Comparison& comparison) {
 }
 
 std::string pairing_text(const Config& config) {
-  const std::vector<VaryingKey> varying = varying_keys(config);
+  const std::vector<std::string> varying = varying_keys(config);
   const std::string weights = named_among(varying, {"model.layers", "model.width", "model.key_value_heads",
                                                     "model.feed_forward", "model.feed_forward_width"});
   const std::string batches = named_among(varying, {"train.length", "train.tokens_per_step"});

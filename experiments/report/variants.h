@@ -7,15 +7,10 @@
 
 namespace tapeline {
 
-/// A key of the configuration that the variants of a comparison do not all agree in, with each one's value as
-/// a reader says it, in the order of the variants.
-struct VaryingKey {
-  std::string name;
-  std::vector<std::string> values;  ///< "–" for an option of another encoding than the variant's
-};
-
-/// What the trained variants differ in, in the order of the key table; train.seed is no difference.
-std::vector<VaryingKey> varying_keys(const Config& config);
+/// The keys of the configuration that the trained variants differ in, in the order of the key table. An
+/// option of an encoding counts only between variants that use it; train.seed and what only says how a run is
+/// computed and saved are no differences.
+std::vector<std::string> varying_keys(const Config& config);
 
 /// Every variant with its value of each varying key, and every [[compare.evaluation]] below its variant with
 /// what it changes. Without rows where the variants differ in positional.kind alone and are named by it.

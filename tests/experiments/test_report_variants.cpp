@@ -86,6 +86,12 @@ TEST_CASE("what the variants of one seed share is said only where it holds") {
 TEST_CASE("the table of variants: every key they differ in, nothing where the name says it all") {
   Comparison comparison = test::sample_comparison(1);
   CHECK(variants_table(comparison).rows.empty());
+  // An option of an encoding that a variant does not use is no difference, nor is how a run is computed.
+  CHECK(varying_keys(with_variants(
+            {{"other",
+              "",
+              {{"positional.kind", "\"alibi\""}, {"positional.rope.base", "5"}, {"train.keep", "5"}}}})) ==
+        std::vector<std::string>{"positional.kind"});
   comparison.config.compare.variants = {
       {"rope-500", "", {{"positional.kind", "\"rope\""}, {"positional.rope.base", "500"}}},
       {"wide", "", {{"model.width", "256"}, {"positional.kind", "\"alibi\""}, {"train.steps", "1400"}}}};
