@@ -98,8 +98,8 @@ std::string setting_text(const Comparison& comparison) {
 std::string neighbours_text(const Comparison& comparison) {
   std::string text =
       "Training, validation and test blocks alternate within one text: a validation block has training text "
-      "before and behind it, with its names, topics and style, so the levels are lower than on a text from "
-      "elsewhere.";
+      "before and behind it, with its names, topics and style, so the levels are as a rule lower than on a "
+      "text from elsewhere.";
   if (comparison.config.data.source == "kjv") {
     text +=
         " The King James text also tells much of it twice (the gospels; Samuel and Kings beside Chronicles): "
