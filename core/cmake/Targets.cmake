@@ -28,20 +28,3 @@ endfunction()
 # Sources that only call what is fast, and whose headers are long: compiled for a short build.
 add_library(tapeline_quick_build INTERFACE)
 target_compile_options(tapeline_quick_build INTERFACE $<$<CONFIG:Release>:-O1>)
-
-# What most sources of some targets include, parsed once instead of once a source. tapeline_precompiled(NAME HEADERS...
-# LINK TARGETS...) makes the set, tapeline_precompile(NAME TARGETS...) uses it. The presets with sanitizers go without
-# (CMAKE_DISABLE_PRECOMPILE_HEADERS), so a source that forgets an include of its own is found there.
-function(tapeline_precompiled name)
-  cmake_parse_arguments(PARSE_ARGV 1 precompiled "" "" "HEADERS;LINK")
-  file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/generated/${name}.cpp" CONTENT "" @ONLY)
-  add_library(${name} OBJECT "${CMAKE_CURRENT_BINARY_DIR}/generated/${name}.cpp")
-  target_link_libraries(${name} PRIVATE ${precompiled_LINK})
-  target_precompile_headers(${name} PRIVATE ${precompiled_HEADERS})
-endfunction()
-
-function(tapeline_precompile name)
-  foreach(target IN LISTS ARGN)
-    target_precompile_headers(${target} REUSE_FROM ${name})
-  endforeach()
-endfunction()
