@@ -5,12 +5,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <fstream>
 
-#include "core/descriptor.h"
 #include "core/error.h"
 #include "core/excerpt.h"
 #include "core/files.h"
@@ -22,6 +22,8 @@ namespace {
 constexpr std::string_view prefix = "tapeline ";
 /// Files up to this size are read; larger ones are mapped.
 constexpr std::size_t read_up_to = std::size_t{32} << 20;
+/// Streamed ones are read for their digest in pieces of this size.
+constexpr std::size_t digest_piece = std::size_t{1} << 20;
 
 /// What the front of a file says.
 struct Block {
@@ -70,47 +72,79 @@ std::string_view as_text(std::span<const unsigned char> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
+[[noreturn]] void fail_reading(const std::string& name, int reason) {
+  fail<FileError>("cannot read \"{}\": {}", name, std::strerror(reason));
+}
+
+/// Reads up to `bytes` bytes at `offset`; fewer only at the end of the file.
+std::size_t read_at(int file, std::size_t offset, char* into, std::size_t bytes, const std::string& name) {
+  std::size_t done = 0;
+  while (done < bytes) {
+    const ssize_t got = ::pread(file, into + done, bytes - done, static_cast<off_t>(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail_reading(name, errno);
+    if (got == 0) break;
+    done += static_cast<std::size_t>(got);
+  }
+  return done;
+}
+
 }  // namespace
 
-std::shared_ptr<const Container> Container::open(const std::filesystem::path& path, std::string_view kind) {
+std::shared_ptr<const Container> Container::open(const std::filesystem::path& path, std::string_view kind,
+                                                 Access access) {
   std::shared_ptr<Container> container(new Container);
   container->name_ = path.string();
-  container->load(path);
-  container->verify(kind);
+  container->load(path, access);
+  container->check_digest(container->check_head(kind));
   return container;
 }
 
-void Container::load(const std::filesystem::path& path) {
-  const auto fail_with_reason = [&](int reason) {
-    fail<FileError>("cannot read \"{}\": {}", name_, std::strerror(reason));
-  };
+std::shared_ptr<const Container> Container::open_unverified(const std::filesystem::path& path,
+                                                            std::string_view kind) {
+  std::shared_ptr<Container> container(new Container);
+  container->name_ = path.string();
+  container->load(path, Access::streamed);
+  container->check_head(kind);
+  return container;
+}
+
+void Container::load(const std::filesystem::path& path, Access access) {
   struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) fail_with_reason(errno);
+  if (::stat(path.c_str(), &status) != 0) fail_reading(name_, errno);
   require<FileError>(S_ISREG(status.st_mode), "cannot read \"{}\": it is not a regular file", name_);
   const auto size = static_cast<std::size_t>(status.st_size);
-  if (size <= read_up_to) {
+  size_ = static_cast<Index>(size);
+  if (access == Access::held && size <= read_up_to) {
     bytes_ = read_file(path);
     body_ = {reinterpret_cast<const unsigned char*>(bytes_.data()), bytes_.size()};
+    size_ = static_cast<Index>(bytes_.size());
     return;
   }
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.number() < 0) fail_with_reason(errno);
-  void* mapped = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.number(), 0);
-  if (mapped == MAP_FAILED) fail_with_reason(errno);
+  file_.reset(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file_.number() < 0) fail_reading(name_, errno);
+  if (access == Access::streamed) return;
+  void* mapped = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file_.number(), 0);
+  if (mapped == MAP_FAILED) fail_reading(name_, errno);
+  file_.close();
   mapped_ = mapped;
   mapped_size_ = size;
   body_ = {static_cast<const unsigned char*>(mapped), size};
 }
 
-void Container::verify(std::string_view kind) {
-  const std::string_view whole = as_text(body_);
-  const std::string_view head = whole.substr(0, block_size);
-  require<FileError>(head.starts_with(prefix) || (whole.size() < prefix.size() && prefix.starts_with(whole)),
+/// Checks what stands in front and the length, and goes past the block. Returns the digest it speaks of.
+std::string Container::check_head(std::string_view kind) {
+  std::string head(as_text(body_).substr(0, block_size));
+  if (file_.number() >= 0) {
+    head.resize(block_size);
+    head.resize(read_at(file_.number(), 0, head.data(), head.size(), name_));
+  }
+  require<FileError>(head.starts_with(prefix) || (head.size() < prefix.size() && prefix.starts_with(head)),
                      "\"{}\" is not a tapeline {}: it does not begin with \"{}{}\"", name_, kind, prefix,
                      kind);
   require<FileError>(head.size() == block_size,
                      "\"{}\" is cut short: it has {} bytes, and the head alone has {}; take another copy",
-                     name_, whole.size(), block_size);
+                     name_, head.size(), block_size);
   const std::optional<Block> block = parse(head);
   require<FileError>(block.has_value(), "\"{}\" is damaged: its head cannot be read; take another copy",
                      name_);
@@ -122,16 +156,33 @@ void Container::verify(std::string_view kind) {
                      format_version);
   require<FileError>(render(*block) == head, "\"{}\" is damaged: its head was changed; take another copy",
                      name_);
-  body_ = body_.subspan(block_size);
-  require<FileError>(body_.size() == block->length,
+  size_ -= block_size;
+  if (!body_.empty()) body_ = body_.subspan(block_size);
+  require<FileError>(size_ == static_cast<Index>(block->length),
                      "\"{}\" is {}: {} bytes follow its head, which says {}; take another copy", name_,
-                     body_.size() < block->length ? "cut short" : "too long", body_.size(), block->length);
+                     static_cast<std::uint64_t>(size_) < block->length ? "cut short" : "too long", size_,
+                     block->length);
+  return block->digest;
+}
+
+void Container::check_digest(const std::string& expected) {
   Sha256 sum;
-  sum.update(body_.data(), body_.size());
+  if (file_.number() >= 0) {
+    std::string piece(digest_piece, '\0');
+    for (std::size_t done = 0; done < static_cast<std::size_t>(size_);) {
+      const std::size_t wanted = std::min(piece.size(), static_cast<std::size_t>(size_) - done);
+      const std::size_t got = read_at(file_.number(), block_size + done, piece.data(), wanted, name_);
+      require<FileError>(got == wanted, "\"{}\" was cut short while it was read", name_);
+      sum.update(piece.data(), got);
+      done += got;
+    }
+  } else {
+    sum.update(body_.data(), body_.size());
+  }
   digest_ = sum.hex_digest();
-  require<FileError>(digest_ == block->digest,
+  require<FileError>(digest_ == expected,
                      "\"{}\" is damaged: its SHA-256 is {}…, its head says {}…; take another copy", name_,
-                     digest_.substr(0, 12), block->digest.substr(0, 12));
+                     digest_.substr(0, 12), expected.substr(0, 12));
 }
 
 std::optional<std::string> Container::kind_of(const std::filesystem::path& path) {
@@ -156,6 +207,7 @@ void Container::write(const std::filesystem::path& path, std::string_view kind, 
 
 Container::Container(std::string bytes, std::string name) : name_(std::move(name)), bytes_(std::move(bytes)) {
   body_ = {reinterpret_cast<const unsigned char*>(bytes_.data()), bytes_.size()};
+  size_ = static_cast<Index>(bytes_.size());
 }
 
 Container::~Container() {

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/descriptor.h"
 #include "core/index.h"
 
 namespace tapeline {
@@ -19,10 +20,20 @@ class Container {
   static constexpr Index block_size = 512;
   static constexpr int format_version = 1;
 
-  /// Reads (small) or maps (large) the file and verifies all of it. `kind`: "checkpoint", "tokens". Throws
-  /// FileError, one line that names the file: not there, not of ours, of another kind, of a newer format, cut
-  /// short, changed.
-  static std::shared_ptr<const Container> open(const std::filesystem::path& path, std::string_view kind);
+  /// How the bytes of an open file are had.
+  enum class Access {
+    held,      ///< read (small) or mapped (large): body() has them all
+    streamed,  ///< from the open file, piece by piece: the memory needed does not grow with the file
+  };
+
+  /// Opens the file and verifies all of it. `kind`: "checkpoint", "tokens". Throws FileError, one line that
+  /// names the file: not there, not of ours, of another kind, of a newer format, cut short, changed.
+  static std::shared_ptr<const Container> open(const std::filesystem::path& path, std::string_view kind,
+                                               Access access = Access::held);
+  /// The same, streamed, without the digest: what stands behind the head may be damaged, and HDF5 may crash
+  /// on it. For a process of its own.
+  static std::shared_ptr<const Container> open_unverified(const std::filesystem::path& path,
+                                                          std::string_view kind);
   /// What the front of the file says it is; nothing for a file that is not one of ours.
   static std::optional<std::string> kind_of(const std::filesystem::path& path);
   /// The same for bytes, of which only the front counts.
@@ -36,8 +47,12 @@ class Container {
   Container& operator=(const Container&) = delete;
   ~Container();
 
-  /// The HDF5 file.
+  /// The HDF5 file; empty when it is streamed.
   std::span<const unsigned char> body() const { return body_; }
+  /// Bytes of the HDF5 file.
+  Index size() const { return size_; }
+  /// The open file, block and all, when it is streamed; else none.
+  int descriptor() const { return file_.number(); }
   /// As messages name it.
   const std::string& name() const { return name_; }
   /// SHA-256 of the body, in hex; empty for one that was not read from a file.
@@ -45,14 +60,17 @@ class Container {
 
  private:
   Container() = default;
-  void load(const std::filesystem::path& path);
-  void verify(std::string_view kind);
+  void load(const std::filesystem::path& path, Access access);
+  std::string check_head(std::string_view kind);
+  void check_digest(const std::string& expected);
 
   std::string name_, digest_;
   std::string bytes_;       // a small file
   void* mapped_ = nullptr;  // a large one
   std::size_t mapped_size_ = 0;
+  Descriptor file_;                      // a streamed one
   std::span<const unsigned char> body_;  // at first the whole file, once verified what follows the block
+  Index size_ = 0;                       // the same
 };
 
 }  // namespace tapeline

@@ -13,8 +13,9 @@ Hdf5Reader::Hdf5Reader(Hdf5Reader&&) noexcept = default;
 Hdf5Reader& Hdf5Reader::operator=(Hdf5Reader&&) noexcept = default;
 Hdf5Reader::~Hdf5Reader() = default;
 
-Hdf5Reader Hdf5Reader::open(const std::filesystem::path& path, std::string_view kind) {
-  return Hdf5Reader(Container::open(path, kind));
+Hdf5Reader Hdf5Reader::open(const std::filesystem::path& path, std::string_view kind,
+                            Container::Access access) {
+  return Hdf5Reader(Container::open(path, kind, access));
 }
 
 Hdf5Reader Hdf5Reader::from_bytes(std::string bytes, std::string name) {
@@ -91,7 +92,8 @@ DatasetShape Hdf5Reader::shape(std::string_view path) const {
   std::vector<hsize_t> sizes(static_cast<std::size_t>(rank));
   if (rank > 0 && H5Sget_simple_extent_dims(space, sizes.data(), nullptr) < 0) hdf5::fail(what);
   // What it claims to hold must fit into the file, before anyone makes room for it.
-  const hsize_t limit = state_->loan.size / (H5Tget_size(type) > 0 ? H5Tget_size(type) : 1);
+  const hsize_t limit =
+      static_cast<hsize_t>(state_->container->size()) / (H5Tget_size(type) > 0 ? H5Tget_size(type) : 1);
   hsize_t count = 1;
   for (const hsize_t size : sizes) {
     require<FileError>(size <= limit && (size == 0 || count <= limit / size),
@@ -122,11 +124,41 @@ void Hdf5Reader::read(std::string_view path, NumberType type, void* into, Index 
   check(H5Dread(dataset, hdf5::memory_type(type), H5S_ALL, H5S_ALL, H5P_DEFAULT, into), what);
 }
 
+void Hdf5Reader::read_slab(std::string_view path, const Slab& part, NumberType type, void* into,
+                           Index count) const {
+  const std::string what = state_->what(path);
+  const DatasetShape found = shape(path);
+  if (type != NumberType::f64 || found.text) check_type(path, found, type);
+  require<FileError>(part.fits(found.extents), "{}: the part {} does not lie inside its shape [{}]", what,
+                     part.text(), fmt::join(found.extents, ", "));
+  require<StateError>(part.size() == count, "{}: there is room for {} of {} numbers", what, count,
+                      part.size());
+  if (count == 0) return;
+  const Handle dataset = state_->dataset(path);
+  if (found.extents.empty()) {
+    check(H5Dread(dataset, hdf5::memory_type(type), H5S_ALL, H5S_ALL, H5P_DEFAULT, into), what);
+    return;
+  }
+  std::vector<hsize_t> begin, step, counts;
+  for (const SlabAxis& axis : part.axes) {
+    begin.push_back(static_cast<hsize_t>(axis.begin));
+    step.push_back(static_cast<hsize_t>(axis.step));
+    counts.push_back(static_cast<hsize_t>(axis.count));
+  }
+  const Handle stored(H5Dget_space(dataset), H5Sclose, what);
+  check(H5Sselect_hyperslab(stored, H5S_SELECT_SET, begin.data(), step.data(), counts.data(), nullptr), what);
+  const auto numbers = static_cast<hsize_t>(count);
+  const Handle memory(H5Screate_simple(1, &numbers, nullptr), H5Sclose, what);
+  check(H5Dread(dataset, hdf5::memory_type(type), memory, stored, H5P_DEFAULT, into), what);
+}
+
 std::span<const unsigned char> Hdf5Reader::raw(std::string_view path) const {
   const std::string what = state_->what(path);
   const DatasetShape found = shape(path);
   const auto bytes = static_cast<haddr_t>(found.count() * number_type_size(found.type));
   require<FileError>(!found.text, "{}: it holds text; numbers were expected", what);
+  require<StateError>(state_->container->descriptor() < 0, "{}: the bytes of a streamed file are not held",
+                      what);
   if (bytes == 0) return {};
   const haddr_t offset = H5Dget_offset(state_->dataset(path));
   if (offset == HADDR_UNDEF) hdf5::fail(what);

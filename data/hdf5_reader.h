@@ -10,16 +10,18 @@
 #include "core/error.h"
 #include "data/container.h"
 #include "data/hdf5_types.h"
+#include "data/slab.h"
 
 namespace tapeline {
 
-/// Reads an HDF5 file that Hdf5Writer built, from its verified bytes: HDF5 opens no file, takes no lock,
-/// follows no link out of the file and loads no plugin. Every failure, a missing name and a wrong type
-/// included, is a FileError of one line that names the file and the dataset.
+/// Reads an HDF5 file that Hdf5Writer built, from its verified bytes or, streamed, from the verified file:
+/// HDF5 takes no lock, follows no link out of the file and loads no plugin. Every failure, a missing name and
+/// a wrong type included, is a FileError of one line that names the file and the dataset.
 class Hdf5Reader {
  public:
   /// Opens a file of ours: `kind` is what stands at its front, "checkpoint" or "tokens".
-  static Hdf5Reader open(const std::filesystem::path& path, std::string_view kind);
+  static Hdf5Reader open(const std::filesystem::path& path, std::string_view kind,
+                         Container::Access access = Container::Access::held);
   /// Reads a container that is open.
   explicit Hdf5Reader(std::shared_ptr<const Container> container);
   /// Reads what Hdf5Writer::finish() gave; `name` stands in messages.
@@ -58,9 +60,16 @@ class Hdf5Reader {
     read_into(path, std::span<T>(&value, 1), {});
     return value;
   }
+  /// Reads a part of a dataset, of exactly that type or, as double, of any number type. `into` has room for
+  /// exactly the part, which lies inside the dataset.
+  template <class T>
+  void read_part(std::string_view path, const Slab& part, std::span<T> into) const {
+    read_slab(path, part, number_type_of<T>(), into.data(), static_cast<Index>(into.size()));
+  }
   std::string text(std::string_view path) const;
   std::vector<std::string> texts(std::string_view path) const;
-  /// The bytes of a contiguous dataset where they lie, without a copy; valid while the reader lives.
+  /// The bytes of a contiguous dataset where they lie, without a copy; valid while the reader lives. Not for
+  /// a file that is streamed.
   std::span<const unsigned char> raw(std::string_view path) const;
 
   bool has_attribute(std::string_view path, const std::string& name) const;
@@ -78,6 +87,7 @@ class Hdf5Reader {
   explicit Hdf5Reader(std::unique_ptr<State> state);
   void read(std::string_view path, NumberType type, void* into, Index count,
             const std::vector<Index>& extents) const;
+  void read_slab(std::string_view path, const Slab& part, NumberType type, void* into, Index count) const;
   void check_type(std::string_view path, const DatasetShape& found, NumberType expected) const;
   std::unique_ptr<State> state_;
 };

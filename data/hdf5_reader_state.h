@@ -13,7 +13,7 @@
 namespace tapeline {
 
 namespace hdf5 {
-/// Verified bytes, lent to HDF5 as the image of a file.
+/// Verified bytes, lent to HDF5 as the image of a file; none for a container that is streamed.
 struct Loan {
   void* data = nullptr;
   std::size_t size = 0;
@@ -26,6 +26,8 @@ struct Hdf5Reader::State {
   hdf5::Handle file;
 
   explicit State(std::shared_ptr<const Container> bytes);
+  void open_loan(const std::string& what);
+  void open_stream(const std::string& what);
   /// How messages begin.
   std::string what(std::string_view path) const;
   bool exists(std::string_view path) const;

@@ -22,16 +22,24 @@ std::string small_body(int value = 7) {
   return writer.finish();
 }
 
-/// Nothing if the file is refused as it should be: FileError, one line, the file's name in it.
+constexpr Container::Access held = Container::Access::held, streamed = Container::Access::streamed;
+
+/// Nothing if the file is refused as it should be, held and streamed alike: FileError, one line, the file's
+/// name in it.
 std::string how_refused(const std::string& path) {
-  try {
-    const Hdf5Reader reader = Hdf5Reader::open(path, "checkpoint");
-    return "was read";
-  } catch (const FileError& error) {
-    const std::string text = error.what();
-    if (text.find('\n') != text.npos) return "more than one line: " + text;
-    return text.find(path) == text.npos ? "not named: " + text : "";
+  std::string texts[2];
+  for (const Container::Access access : {held, streamed}) {
+    try {
+      const Hdf5Reader reader = Hdf5Reader::open(path, "checkpoint", access);
+      return "was read";
+    } catch (const FileError& error) {
+      const std::string text = error.what();
+      if (text.find('\n') != text.npos) return "more than one line: " + text;
+      if (text.find(path) == text.npos) return "not named: " + text;
+      texts[access == streamed ? 1 : 0] = text;
+    }
   }
+  return texts[0] == texts[1] ? "" : texts[0] + " / " + texts[1];
 }
 
 TEST_CASE("container: a block of text in front, which HDF5 tools skip") {
@@ -148,6 +156,72 @@ TEST_CASE("container: a file is read from a folder without write permission, bes
     CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
   }
   ::chmod(folder.path().c_str(), 0700);
+}
+
+TEST_CASE("container: streamed, a file reads as it does when it is held") {
+  const test::TemporaryFolder folder;
+  const std::string path = (folder / "a.h5").string();
+  Hdf5Writer writer;
+  writer.attribute("/", "format", std::string("tapeline"));
+  std::vector<float> values(24 * 1000);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i) / 7;
+  writer.numbers("/values", std::span<const float>(values), {4, 6, 1000});
+  writer.numbers("/wide", std::vector<double>{0.1, 1e300});
+  writer.number("/scalar", std::int64_t{-5});
+  writer.text("/text", std::string(3000, 'x'));
+  Container::write(path, "checkpoint", writer.finish());
+
+  const Hdf5Reader reader = Hdf5Reader::open(path, "checkpoint", streamed);
+  const Hdf5Reader beside = Hdf5Reader::open(path, "checkpoint", streamed);
+  const Hdf5Reader whole = Hdf5Reader::open(path, "checkpoint", held);
+  for (const Hdf5Reader* one : {&reader, &beside, &whole}) {
+    CHECK(one->label("/", "format") == "tapeline");
+    CHECK(one->numbers<float>("/values") == values);
+    CHECK(one->text("/text") == std::string(3000, 'x'));
+    CHECK(one->number<std::int64_t>("/scalar") == -5);
+    CHECK(one->datasets("/") == std::vector<std::string>{"/values", "/wide", "/scalar", "/text"});
+
+    std::vector<float> part(2 * 3 * 2);
+    one->read_part("/values", Slab{{{1, 2, 2}, {0, 3, 1}, {5, 2, 900}}}, std::span<float>(part));
+    CHECK(part[0] == values[1 * 6000 + 0 * 1000 + 5]);
+    CHECK(part[1] == values[1 * 6000 + 0 * 1000 + 905]);
+    CHECK(part[11] == values[3 * 6000 + 2 * 1000 + 905]);
+    std::vector<double> widened(2);
+    one->read_part("/values", Slab{{{0, 1, 1}, {0, 1, 1}, {1, 2, 1}}}, std::span<double>(widened));
+    CHECK(widened[0] == static_cast<double>(values[1]));
+    double scalar = 0;
+    one->read_part("/scalar", Slab{}, std::span<double>(&scalar, 1));
+    CHECK(scalar == -5);
+
+    CHECK_THROWS_AS(one->read_part("/wide", Slab::whole({2}), std::span<float>(part).first(2)), FileError);
+    CHECK_THROWS_AS(one->read_part("/wide", Slab::whole({3}), std::span<double>(widened)), FileError);
+    CHECK_THROWS_AS(one->read_part("/wide", Slab::whole({1}), std::span<double>(widened)), StateError);
+  }
+  CHECK(whole.raw("/values").size() == 4 * values.size());
+  CHECK_THROWS_AS(reader.raw("/values"), StateError);
+}
+
+TEST_CASE("container: a streamed file replaced under its name is read to its end as it was") {
+  const test::TemporaryFolder folder;
+  const std::string path = (folder / "a.h5").string();
+  Container::write(path, "checkpoint", small_body(7));
+  const Hdf5Reader reader = Hdf5Reader::open(path, "checkpoint", streamed);
+  Container::write(path, "checkpoint", small_body(8));
+  CHECK(reader.numbers<float>("/values") == std::vector<float>(1000, 7.0f));
+  std::filesystem::remove(path);
+  CHECK(reader.text("/text") == std::string(3000, 'x'));
+}
+
+TEST_CASE("container: unverified, a head is believed and a changed body is not looked at") {
+  const test::TemporaryFolder folder;
+  const std::string path = (folder / "a.h5").string();
+  Container::write(path, "checkpoint", small_body());
+  std::string file = read_file(path);
+  file.back() = static_cast<char>(file.back() ^ 1);
+  const std::string damaged = folder.write("damaged.h5", file);
+  CHECK_THROWS_AS(Container::open(damaged, "checkpoint", streamed), FileError);
+  CHECK(Container::open_unverified(damaged, "checkpoint")->size() == static_cast<Index>(file.size()) - 512);
+  CHECK_THROWS_AS(Container::open_unverified(folder.write("short.h5", file + "x"), "checkpoint"), FileError);
 }
 
 TEST_CASE("container: a save under a file-size limit fails in one line and leaves the old file") {
