@@ -20,6 +20,7 @@
 #include "experiments/commands/encodings.h"
 #include "experiments/commands/evaluate.h"
 #include "experiments/commands/generate.h"
+#include "experiments/commands/inspect.h"
 #include "experiments/commands/prepare.h"
 #include "experiments/commands/train.h"
 #include "experiments/output.h"
@@ -36,6 +37,7 @@ void add_commands(CLI::App& app, Invocation& invocation) {
   add_train_command(app, invocation);
   add_evaluate_command(app, invocation);
   add_generate_command(app, invocation);
+  add_inspect_command(app, invocation);
   add_prepare_command(app, invocation);
   add_encodings_command(app, invocation);
   add_bench_command(app, invocation);
