@@ -77,6 +77,15 @@ void add_statistics(const Hdf5Reader& file, const std::vector<ListedDataset*>& d
   }
 }
 
+/// What a listing shows in another place than its tables, the values of the state and so on, as datasets too.
+void add_unlisted(Opened& opened, const std::string& group) {
+  for (const std::string& path : opened.file.datasets(group)) {
+    const auto all = opened.listing.datasets();
+    if (std::ranges::find(all, path, [](const ListedDataset* one) { return one->path; }) == all.end())
+      opened.listing.other.push_back(read_dataset(opened.file, path));
+  }
+}
+
 bool matches(const std::string& glob, const ListedDataset& dataset) {
   return glob.empty() || ::fnmatch(glob.c_str(), dataset.name.c_str(), 0) == 0 ||
          ::fnmatch(glob.c_str(), without_slash(dataset.path).c_str(), 0) == 0;
@@ -129,6 +138,7 @@ int show_one(const Opened& opened, const std::string& path, const InspectCommand
 
 int show_list(Opened& opened, const std::string& group, const InspectCommand& command) {
   require<ConfigError>(command.slice.empty(), "--slice {}: name the tensor that it is for", command.slice);
+  if (!group.empty()) add_unlisted(opened, group);
   std::vector<ListedDataset*> datasets = chosen(opened.listing, command, group);
   require<ConfigError>(command.match.empty() || !datasets.empty(),
                        "--match \"{}\" fits none of the {} tensors of \"{}\"", command.match,

@@ -19,9 +19,9 @@ namespace {
 constexpr rlim_t most_memory = rlim_t{4} << 30;
 constexpr rlim_t most_seconds = 60;
 
-void limit(int resource, rlim_t most) {
+void limit(auto resource, rlim_t most) {
   const rlimit both{most, most};
-  static_cast<void>(::setrlimit(static_cast<__rlimit_resource>(resource), &both));
+  static_cast<void>(::setrlimit(resource, &both));
 }
 
 std::string walk(const std::filesystem::path& path) {

@@ -191,7 +191,7 @@ std::string summary_text(const Listing& listing, bool whole, std::size_t width) 
                                 state.take("/schedule/warmup_steps", "warm-up {} steps")}));
   lines.add("optimizer", optimizer_text(listing));
   state.take("/rng/step");  // the same as the schedule's
-  lines.add("random", joined({state.take("/rng/seed", "seed {}"), state.take("/rng/threads", "{} threads")}));
+  lines.add("random", joined({state.take("/rng/seed", "seed {}"), state.take("/rng/threads", "threads {}")}));
   const std::string corpus = digest_text(state.take("/data/corpus_digest"));
   lines.add("text", joined({state.take("/data/corpus_source"),
                             corpus.empty() ? corpus : fmt::format("digest {}", corpus)}));

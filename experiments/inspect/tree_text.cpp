@@ -148,17 +148,17 @@ std::vector<Column> columns_for(const std::vector<Line>& lines) {
   constexpr Table::Align left = Table::Align::left, right = Table::Align::right;
   std::vector<Column> columns = {{"tensor", left, 0, [](const Line& line) { return line.label; }},
                                  {"shape", right, 0, shape_cell},
-                                 {"type", left, 7, type_cell},
-                                 {"size", right, 6, size_cell},
-                                 {"mean", right, 1, number_cell(&Statistics::mean)},
+                                 {"type", left, 8, type_cell},
+                                 {"size", right, 7, size_cell},
+                                 {"mean", right, 2, number_cell(&Statistics::mean)},
                                  {"sd", right, 1, number_cell(&Statistics::sd)},
-                                 {"min", right, 3, number_cell(&Statistics::min)},
-                                 {"max", right, 3, number_cell(&Statistics::max)},
-                                 {"norm", right, 5, number_cell(&Statistics::norm)}};
-  if (any(&Statistics::zero)) columns.push_back({"zeros", right, 4, count_cell(&Statistics::zero)});
+                                 {"min", right, 4, number_cell(&Statistics::min)},
+                                 {"max", right, 4, number_cell(&Statistics::max)},
+                                 {"norm", right, 6, number_cell(&Statistics::norm)}};
+  if (any(&Statistics::zero)) columns.push_back({"zeros", right, 5, count_cell(&Statistics::zero)});
   if (any(&Statistics::nan)) columns.push_back({"NaN", right, 0, count_cell(&Statistics::nan)});
   if (any(&Statistics::infinite)) columns.push_back({"Inf", right, 0, count_cell(&Statistics::infinite)});
-  columns.push_back({"histogram", left, 2, histogram_cell});
+  columns.push_back({"histogram", left, 3, histogram_cell});
   return columns;
 }
 
@@ -231,7 +231,7 @@ std::string tree_text(const std::vector<ListedDataset*>& datasets, bool flat, st
     lines = tree_lines(datasets);
   }
   std::vector<Column> columns = columns_for(lines);
-  for (int rank = 7; rank > 0 && width != 0; --rank) {
+  for (int rank = 8; rank > 0 && width != 0; --rank) {
     if (width_of(render(columns, lines, 0)) <= width) break;
     std::erase_if(columns, [rank](const Column& column) { return column.rank == rank; });
   }

@@ -72,6 +72,7 @@ TEST_CASE("inspect: one tensor, its slices, its histogram; unknown names and sli
   CHECK(contains(shell("$tapeline inspect run /config/resolved").out, "[model]\n"));
   CHECK(contains(shell("$tapeline inspect run rng/seed").out, "Values []\n  0\n"));
   CHECK(contains(shell("$tapeline inspect run blocks/0/attention").out, "query/weight"));
+  CHECK(contains(shell("$tapeline inspect run schedule").out, "peak"));
   CHECK_FALSE(contains(shell("$tapeline inspect run blocks/0/attention").out, "feed_forward"));
 
   const Json all = Json::parse(shell("$tapeline inspect run --json --slice : " + weight).out);
