@@ -74,7 +74,7 @@ std::string digest_text(const std::string& digest) {
 }
 
 /// Those that are not empty, between commas.
-std::string joined(std::vector<std::string> parts) {
+std::string comma_list(std::vector<std::string> parts) {
   std::erase(parts, std::string());
   return fmt::format("{}", fmt::join(parts, ", "));
 }
@@ -182,22 +182,23 @@ std::string summary_text(const Listing& listing, bool whole, std::size_t width) 
                                      config_text(listing, "train.length")));
   lines.add("parameters", parameters_text(listing));
   lines.add("tied", ties_text(listing));
-  lines.add("step", joined({state.take("/schedule/step") + state.take("/schedule/steps", " of {}"),
-                            state.take("/schedule/skipped", "{} skipped"),
-                            state.take("/data/cursor/epoch", "epoch {}"),
-                            state.take("/data/cursor/index", "next window {}")}));
-  lines.add("schedule", joined({state.take("/schedule/kind"), state.take("/schedule/peak", "peak {}"),
-                                state.take("/schedule/floor", "floor {}"),
-                                state.take("/schedule/warmup_steps", "warm-up {} steps")}));
+  lines.add("step", comma_list({state.take("/schedule/step") + state.take("/schedule/steps", " of {}"),
+                                state.take("/schedule/skipped", "{} skipped"),
+                                state.take("/data/cursor/epoch", "epoch {}"),
+                                state.take("/data/cursor/index", "next window {}")}));
+  lines.add("schedule", comma_list({state.take("/schedule/kind"), state.take("/schedule/peak", "peak {}"),
+                                    state.take("/schedule/floor", "floor {}"),
+                                    state.take("/schedule/warmup_steps", "warm-up {} steps")}));
   lines.add("optimizer", optimizer_text(listing));
   state.take("/rng/step");  // the same as the schedule's
-  lines.add("random", joined({state.take("/rng/seed", "seed {}"), state.take("/rng/threads", "threads {}")}));
+  lines.add("random",
+            comma_list({state.take("/rng/seed", "seed {}"), state.take("/rng/threads", "threads {}")}));
   const std::string corpus = digest_text(state.take("/data/corpus_digest"));
-  lines.add("text", joined({state.take("/data/corpus_source"),
-                            corpus.empty() ? corpus : fmt::format("digest {}", corpus)}));
+  lines.add("text", comma_list({state.take("/data/corpus_source"),
+                                corpus.empty() ? corpus : fmt::format("digest {}", corpus)}));
   const std::string tokens = digest_text(state.take("/tokenizer/digest"));
-  lines.add("tokenizer", joined({state.take("/tokenizer/kind"),
-                                 tokens.empty() ? tokens : fmt::format("digest {}", tokens)}));
+  lines.add("tokenizer", comma_list({state.take("/tokenizer/kind"),
+                                     tokens.empty() ? tokens : fmt::format("digest {}", tokens)}));
   state.take("/data/tokenizer_digest");  // the same as the tokenizer's
   for (const auto& [path, value] : state.rest()) {
     lines.add("other", fmt::format("{} = {}", path, State::shortened(attribute_text(value))));
