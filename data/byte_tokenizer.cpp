@@ -5,7 +5,7 @@
 
 namespace tapeline {
 
-std::vector<Token> ByteTokenizer::encode(std::string_view text) const {
+std::vector<Token> ByteTokenizer::encode(std::string_view text, UnknownSymbols) const {
   std::vector<Token> tokens(text.size());
   for (std::size_t i = 0; i < text.size(); ++i) tokens[i] = static_cast<unsigned char>(text[i]);
   return tokens;

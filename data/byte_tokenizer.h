@@ -10,7 +10,7 @@ class ByteTokenizer : public Tokenizer {
  public:
   std::string_view kind() const override { return "bytes"; }
   Index size() const override { return 256; }
-  std::vector<Token> encode(std::string_view text) const override;
+  std::vector<Token> encode(std::string_view text, UnknownSymbols) const override;
   /// Throws DataError for a token that is no byte.
   std::string decode(const std::vector<Token>& tokens) const override;
   Index byte_count(Token) const override { return 1; }

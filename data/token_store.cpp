@@ -75,7 +75,8 @@ TokenStore::TokenStore(TokenStore&&) noexcept = default;
 TokenStore& TokenStore::operator=(TokenStore&&) noexcept = default;
 TokenStore::~TokenStore() = default;
 
-TokenStore TokenStore::from_text(std::string_view text, const Tokenizer& tokenizer, std::string source) {
+TokenStore TokenStore::from_text(std::string_view text, const Tokenizer& tokenizer, std::string source,
+                                 UnknownSymbols unknown) {
   auto contents = std::make_unique<Contents>();
   contents->source = std::move(source);
   contents->tokenizer_kind = tokenizer.kind();
@@ -86,7 +87,7 @@ TokenStore TokenStore::from_text(std::string_view text, const Tokenizer& tokeniz
   const std::size_t piece =
       tokenizer.cuts_anywhere() ? std::size_t{1} << 20 : std::max<std::size_t>(text.size(), 1);
   for (std::size_t begin = 0; begin < text.size(); begin += piece) {
-    const std::vector<Token> tokens = tokenizer.encode(text.substr(begin, piece));
+    const std::vector<Token> tokens = tokenizer.encode(text.substr(begin, piece), unknown);
     if (contents->type == NumberType::u8)
       pack<std::uint8_t>(tokens, contents->packed);
     else if (contents->type == NumberType::u16)
@@ -97,6 +98,8 @@ TokenStore TokenStore::from_text(std::string_view text, const Tokenizer& tokeniz
   contents->bytes = {reinterpret_cast<const unsigned char*>(contents->packed.data()),
                      contents->packed.size()};
   contents->digest = sha256_hex(contents->packed);
+  // "abc" and "abd" are the same tokens where each text makes its own vocabulary.
+  if (tokenizer.may_refuse()) contents->digest = sha256_hex(contents->digest + tokenizer.digest());
   return TokenStore(std::move(contents));
 }
 

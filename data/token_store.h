@@ -15,7 +15,8 @@ namespace tapeline {
 class TokenStore {
  public:
   /// Tokenises `text` into memory.
-  static TokenStore from_text(std::string_view text, const Tokenizer& tokenizer, std::string source);
+  static TokenStore from_text(std::string_view text, const Tokenizer& tokenizer, std::string source,
+                              UnknownSymbols unknown = UnknownSymbols::refuse);
   /// Opens a file that save() wrote; large ones are mapped. Throws FileError.
   static TokenStore open(const std::filesystem::path& path);
   /// Whether the file looks like a token store.
@@ -32,7 +33,7 @@ class TokenStore {
   Index vocabulary() const;                             ///< of the tokenizer
   const std::string& source() const;                    ///< what the text was: "kjv", a path
   void set_source(std::string source);                  ///< the same tokens by another name
-  const std::string& digest() const;                    ///< SHA-256 of the tokens, in hex
+  const std::string& digest() const;  ///< SHA-256, in hex, of the tokens (and of their vocabulary)
   const std::string& tokenizer_kind() const;
   const std::string& tokenizer_digest() const;
 

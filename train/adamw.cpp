@@ -11,15 +11,8 @@ class AdamWOptimizer : public Optimizer {
  public:
   AdamWOptimizer(const OptimizerConfig& config, ParameterStore& parameters)
       : Optimizer(parameters, {"m", "v"}), config_(config) {
-    require<ConfigError>(config.betas.size() == 2, "optimizer.betas has {} numbers; adamw takes two",
-                         config.betas.size());
-    for (const double beta : config.betas) {
-      require<ConfigError>(beta >= 0 && beta < 1,
-                           "optimizer.betas has {}; each must be at least 0 and below 1", beta);
-    }
+    check_betas(config, kind());
     require<ConfigError>(config.eps > 0, "optimizer.eps is {}; it must be above 0", config.eps);
-    require<ConfigError>(config.weight_decay >= 0, "optimizer.weight_decay is {}; it must be at least 0",
-                         config.weight_decay);
   }
 
   std::string_view kind() const override { return "adamw"; }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "data/token_store.h"
 #include "data/tokenizer.h"
 #include "data/window_sampler.h"
 #include "layers/transformer.h"
@@ -24,9 +25,13 @@ struct TrainingRecord {
   SamplerCursor cursor;
   std::string corpus_source, corpus_digest;
   std::string tokenizer_kind, tokenizer_digest;
+  std::vector<std::int32_t> tokenizer_table;    ///< Tokenizer::table()
   std::vector<HistoryEntry> losses;             ///< mean nats a token, every step
   std::vector<HistoryEntry> validation_losses;  ///< where evaluated
 };
+
+/// The record of a run on that text, by this process, of which nothing is done yet.
+TrainingRecord fresh_record(const TokenStore& store, const Tokenizer& tokenizer);
 
 }  // namespace tapeline
 
@@ -65,6 +70,9 @@ class Checkpoint {
   /// Moments and the count of updates, as strictly. Throws FileError for another kind of optimizer, or none.
   void load_optimizer(Optimizer& optimizer, const ParameterStore& parameters) const;
 
+  /// The very tokenizer that the model was trained with. Throws FileError when what is stored makes none, or
+  /// another.
+  std::unique_ptr<Tokenizer> make_tokenizer() const;
   /// The model that the stored configuration describes, with the stored weights.
   std::unique_ptr<Transformer> make_model() const;
 

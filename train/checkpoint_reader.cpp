@@ -93,6 +93,8 @@ TrainingRecord read_record(const Hdf5Reader& file) {
   record.corpus_digest = file.text("/data/corpus_digest");
   record.tokenizer_kind = file.text("/tokenizer/kind");
   record.tokenizer_digest = file.text("/tokenizer/digest");
+  if (file.contains("/tokenizer/table"))
+    record.tokenizer_table = file.numbers<std::int32_t>("/tokenizer/table");
   record.losses = read_entries(file, "/history/steps", "/history/losses");
   record.validation_losses = read_entries(file, "/history/validation_steps", "/history/validation_losses");
   return record;
@@ -157,6 +159,22 @@ void Checkpoint::load_optimizer(Optimizer& optimizer, const ParameterStore& para
   }
   read_strictly(file, checkpoint_layout::optimizer, wanted);
   optimizer.set_updates(file.integer(checkpoint_layout::optimizer, "updates"));
+}
+
+std::unique_ptr<Tokenizer> Checkpoint::make_tokenizer() const {
+  const TrainingRecord& stored = contents_->record;
+  std::unique_ptr<Tokenizer> tokenizer;
+  try {
+    tokenizer = tapeline::make_tokenizer(stored.tokenizer_kind, stored.tokenizer_table);
+  } catch (const Error& error) {
+    fail<FileError>("\"{}\": its tokenizer cannot be made: {}", path().string(), error.what());
+  }
+  const Index vocabulary = contents_->config.config.data.vocabulary;
+  require<FileError>(tokenizer->digest() == stored.tokenizer_digest && tokenizer->size() == vocabulary,
+                     "\"{}\": its tokenizer \"{}\" has {} tokens and digest {}…, expected {} and {}…",
+                     path().string(), tokenizer->kind(), tokenizer->size(), tokenizer->digest().substr(0, 12),
+                     vocabulary, stored.tokenizer_digest.substr(0, 12));
+  return tokenizer;
 }
 
 std::unique_ptr<Transformer> Checkpoint::make_model() const {

@@ -2,12 +2,28 @@
 #include <cmath>
 
 #include "core/error.h"
+#include "core/parallel.h"
 #include "core/sha256.h"
 #include "data/container.h"
 #include "data/hdf5_writer.h"
 #include "train/checkpoint.h"
 #include "train/checkpoint_layout.h"
 #include "train/schedule.h"
+
+namespace tapeline {
+
+TrainingRecord fresh_record(const TokenStore& store, const Tokenizer& tokenizer) {
+  TrainingRecord record;
+  record.threads = thread_count();
+  record.corpus_source = store.source();
+  record.corpus_digest = store.digest();
+  record.tokenizer_kind = tokenizer.kind();
+  record.tokenizer_digest = tokenizer.digest();
+  record.tokenizer_table = tokenizer.table();
+  return record;
+}
+
+}  // namespace tapeline
 
 namespace tapeline::inline TAPELINE_PRECISION {
 
@@ -85,6 +101,8 @@ void write_training(Hdf5Writer& file, const Config& config, const TrainingRecord
 
   file.text("/tokenizer/kind", record.tokenizer_kind);
   file.text("/tokenizer/digest", record.tokenizer_digest);
+  // A dataset, not an attribute: a vocabulary may pass 64 KB.
+  if (!record.tokenizer_table.empty()) file.numbers("/tokenizer/table", record.tokenizer_table);
 
   write_entries(file, "/history/steps", "/history/losses", record.losses);
   write_entries(file, "/history/validation_steps", "/history/validation_losses", record.validation_losses);

@@ -34,19 +34,22 @@ struct TrainConfig {
 
 /// [optimizer]
 struct OptimizerConfig {
-  std::string kind = "adamw";
+  std::string kind = "adamw";  ///< "adamw" | "lion" | "sgd"
   double lr = 2e-3;
-  std::vector<double> betas = {0.9, 0.99};
-  double eps = 1e-8;
-  double weight_decay = 0.1;  ///< matrices only
-  double clip = 1;            ///< largest gradient norm; 0: none
+  std::vector<double> betas = {0.9, 0.99};  ///< adamw, lion
+  double momentum = 0.9;                    ///< sgd
+  double eps = 1e-8;                        ///< adamw
+  double weight_decay = 0.1;                ///< matrices only
+  double clip = 1;                          ///< largest gradient norm; 0: none
 };
 
 /// [schedule]
 struct ScheduleConfig {
-  std::string kind = "cosine";
-  double warmup = 0.1;  ///< share of the steps
-  double floor = 0.1;   ///< last rate as a share of the peak
+  std::string kind = "cosine";         ///< "cosine" | "wsd" | "inverse_sqrt" | "constant"
+  double warmup = 0.1;                 ///< share of the steps
+  double floor = 0.1;                  ///< cosine, wsd: last rate as a share of the peak
+  double decay = 0.2;                  ///< wsd: share of the steps in which the rate falls
+  std::string decay_shape = "linear";  ///< wsd: "linear" | "cosine" | "sqrt" | "exponential"
 };
 
 /// [evaluate]

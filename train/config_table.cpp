@@ -7,6 +7,8 @@
 #include "core/error.h"
 #include "layers/positional/registry.h"
 #include "train/nearest_name.h"
+#include "train/optimizer.h"
+#include "train/schedule.h"
 
 namespace tapeline {
 namespace {
@@ -126,7 +128,7 @@ std::vector<ConfigKey> make_keys() {
       row("positional.keys.sinks", FIELD(positional.keys.sinks), "first keys that every query sees beside its window", Limits{.range = at_least(0), .after_training = true}),
 
       row("data.source", FIELD(data.source), "a named corpus, a file, a folder, \"-\" for standard input, a token store"),
-      row("data.tokenizer", FIELD(data.tokenizer), "what a token is", std::vector<std::string>{"bytes"}),
+      row("data.tokenizer", FIELD(data.tokenizer), "what a token is", std::vector<std::string>{"bytes", "chars"}),
       row("data.vocabulary", FIELD(data.vocabulary), "how many tokens there are", size(2)),
       row("data.block", FIELD(data.block), "tokens of a block of the split; \"auto\": by the text's size", Limits{.range = at_least(0), .notation = Notation::automatic}),
       row("data.validation_share", FIELD(data.validation_share), "share of the blocks kept for validation", below(0, 1)),
@@ -143,16 +145,19 @@ std::vector<ConfigKey> make_keys() {
       row("train.evaluate_every", FIELD(train.evaluate_every), "steps between evaluations; 0: only at the end", at_least(0)),
       row("train.on_nonfinite", FIELD(train.on_nonfinite), "when a gradient is not finite", std::vector<std::string>{"stop", "skip"}),
 
-      row("optimizer.kind", FIELD(optimizer.kind), "the optimizer", std::vector<std::string>{"adamw"}),
+      row("optimizer.kind", FIELD(optimizer.kind), "the optimizer", optimizer_kinds()),
       row("optimizer.lr", FIELD(optimizer.lr), "peak learning rate", at_least(0)),
-      row("optimizer.betas", FIELD(optimizer.betas), "decay of the two moments", below(0, 1)),
-      row("optimizer.eps", FIELD(optimizer.eps), "added to the root of the second moment", above(0)),
+      row("optimizer.betas", FIELD(optimizer.betas), "adamw, lion: decay of the two averages", below(0, 1)),
+      row("optimizer.momentum", FIELD(optimizer.momentum), "sgd: share of the velocity kept; 0: none", below(0, 1)),
+      row("optimizer.eps", FIELD(optimizer.eps), "adamw: added to the root of the second moment", above(0)),
       row("optimizer.weight_decay", FIELD(optimizer.weight_decay), "of matrices only", at_least(0)),
       row("optimizer.clip", FIELD(optimizer.clip), "largest gradient norm; 0: none", at_least(0)),
 
-      row("schedule.kind", FIELD(schedule.kind), "course of the learning rate", std::vector<std::string>{"cosine"}),
+      row("schedule.kind", FIELD(schedule.kind), "course of the learning rate", schedule_kinds()),
       row("schedule.warmup", FIELD(schedule.warmup), "share of the steps in which the rate rises", between(0, 1)),
-      row("schedule.floor", FIELD(schedule.floor), "last rate as a share of the peak", between(0, 1)),
+      row("schedule.floor", FIELD(schedule.floor), "cosine, wsd: last rate as a share of the peak", between(0, 1)),
+      row("schedule.decay", FIELD(schedule.decay), "wsd: share of the steps, the last ones, in which the rate falls", between(0, 1)),
+      row("schedule.decay_shape", FIELD(schedule.decay_shape), "wsd: how it falls", decay_shapes()),
 
       row("evaluate.lengths", FIELD(evaluate.lengths), "multiples of the trained length (\"4x\") or numbers of tokens", Limits{.notation = Notation::length}),
       row("evaluate.protocols", FIELD(evaluate.protocols), "how windows are laid over the text", std::vector<std::string>{"nonoverlapping", "sliding"}),

@@ -81,6 +81,13 @@ void validate_run(const ResolvedConfig& resolved) {
   both("train.micro_batch", "train.tokens_per_step",
        train.micro_batch == 0 || windows_per_step(config) % train.micro_batch == 0,
        "it must divide the windows of a step, tokens_per_step / length");
+  both("schedule.warmup", "schedule.decay",
+       config.schedule.kind != "wsd" || config.schedule.warmup + config.schedule.decay <= 1,
+       "rise and fall are shares of the same steps, together at most 1");
+  one("schedule.floor",
+      config.schedule.kind != "wsd" || config.schedule.decay_shape != "exponential" ||
+          config.schedule.floor > 0,
+      "an exponential fall never reaches 0");
   one("optimizer.betas", config.optimizer.betas.size() == 2, "two numbers, [0.9, 0.99]");
   one("evaluate.lengths", !config.evaluate.lengths.empty(), "at least one length");
   one("evaluate.protocols", !config.evaluate.protocols.empty(), "at least one protocol");

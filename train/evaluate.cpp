@@ -83,7 +83,7 @@ class CellRun {
     SegmentLoss& segment = result_.segments[static_cast<std::size_t>(window.segment)];
     for (std::size_t i = 0; i < targets.size(); ++i) {
       if (targets[i] < 0) continue;
-      const double loss = losses[i];
+      const double loss = losses[i] + tokenizer_.open_nats(targets[i]);
       segment.total += loss;
       ++segment.tokens;
       result_.scored_bytes += tokenizer_.byte_count(targets[i]);

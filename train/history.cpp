@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace tapeline {
 
@@ -15,6 +16,13 @@ const HistoryEntry* best_entry(std::span<const HistoryEntry> entries) {
     if (std::isfinite(entry.value) && (best == nullptr || entry.value < best->value)) best = &entry;
   }
   return best;
+}
+
+double mean_of_last(std::span<const HistoryEntry> entries, std::size_t count) {
+  count = std::min(count, entries.size());
+  double sum = 0;
+  for (const HistoryEntry& entry : entries.last(count)) sum += entry.value;
+  return count > 0 ? sum / static_cast<double>(count) : std::numeric_limits<double>::quiet_NaN();
 }
 
 }  // namespace tapeline

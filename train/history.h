@@ -22,4 +22,7 @@ void reserve_history(std::vector<HistoryEntry>& entries, Index steps);
 /// best, and does not block later ones.
 const HistoryEntry* best_entry(std::span<const HistoryEntry> entries);
 
+/// The mean of the last `count` values, or of all where there are fewer; NaN of none.
+double mean_of_last(std::span<const HistoryEntry> entries, std::size_t count);
+
 }  // namespace tapeline

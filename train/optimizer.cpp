@@ -1,10 +1,14 @@
 #include "train/optimizer.h"
 
+#include <fmt/ranges.h>
+
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "core/error.h"
 #include "core/kernels/adamw.h"
+#include "train/nearest_name.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
 
@@ -61,13 +65,46 @@ UpdateReport Optimizer::refuse() {
   return report;
 }
 
+namespace {
+
+using Maker = std::unique_ptr<Optimizer> (*)(const OptimizerConfig&, ParameterStore&);
+
+const std::map<std::string, Maker>& makers() {
+  static const std::map<std::string, Maker> all = {
+      {"adamw", make_adamw}, {"lion", make_lion}, {"sgd", make_sgd}};
+  return all;
+}
+
+}  // namespace
+
+const std::vector<std::string>& optimizer_kinds() {
+  static const std::vector<std::string> kinds = [] {
+    std::vector<std::string> names;
+    for (const auto& [name, make] : makers()) names.push_back(name);
+    return names;
+  }();
+  return kinds;
+}
+
+void check_betas(const OptimizerConfig& config, std::string_view kind) {
+  require<ConfigError>(config.betas.size() == 2, "optimizer.betas has {} numbers; {} takes two",
+                       config.betas.size(), kind);
+  for (const double beta : config.betas) {
+    require<ConfigError>(beta >= 0 && beta < 1, "optimizer.betas has {}; each must be at least 0 and below 1",
+                         beta);
+  }
+}
+
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerConfig& config, ParameterStore& parameters) {
-  require<ConfigError>(config.kind == "adamw",
-                       "optimizer.kind is \"{}\", which this version does not have; it has \"adamw\"",
-                       config.kind);
+  const auto maker = makers().find(config.kind);
+  require<ConfigError>(maker != makers().end(), "optimizer.kind is \"{}\"; it must be one of {}{}",
+                       config.kind, fmt::join(optimizer_kinds(), ", "),
+                       did_you_mean(nearest_name(config.kind, optimizer_kinds())));
   require<ConfigError>(config.clip >= 0, "optimizer.clip is {}; the largest gradient norm, or 0 for none",
                        config.clip);
-  return make_adamw(config, parameters);
+  require<ConfigError>(config.weight_decay >= 0, "optimizer.weight_decay is {}; it must be at least 0",
+                       config.weight_decay);
+  return maker->second(config, parameters);
 }
 
 }  // namespace tapeline::inline TAPELINE_PRECISION

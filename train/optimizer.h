@@ -67,11 +67,22 @@ class Optimizer {
   Index updates_ = 0;
 };
 
+/// The names that optimizer.kind may have.
+const std::vector<std::string>& optimizer_kinds();
 /// The optimizer that the configuration names. Throws ConfigError for a kind that this version does not have
 /// and for values out of range.
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerConfig& config, ParameterStore& parameters);
 
 /// AdamW with decoupled decay on the parameters that decay (Loshchilov, Hutter 2017, 1711.05101).
 std::unique_ptr<Optimizer> make_adamw(const OptimizerConfig& config, ParameterStore& parameters);
+/// Lion: the sign of an average, the whole rate for every weight; one vector of state (Chen et al. 2023,
+/// 2302.06675).
+std::unique_ptr<Optimizer> make_lion(const OptimizerConfig& config, ParameterStore& parameters);
+/// Gradient descent with momentum, the decay decoupled as AdamW's is (1711.05101, algorithm 1, with the rate
+/// outside the velocity); one vector of state.
+std::unique_ptr<Optimizer> make_sgd(const OptimizerConfig& config, ParameterStore& parameters);
+
+/// Throws ConfigError unless optimizer.betas are two numbers from 0 to below 1.
+void check_betas(const OptimizerConfig& config, std::string_view kind);
 
 }  // namespace tapeline::inline TAPELINE_PRECISION

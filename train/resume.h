@@ -6,6 +6,10 @@
 
 namespace tapeline::inline TAPELINE_PRECISION {
 
+/// Throws DataError, naming the symbols, unless the tokens of the checkpoint are those of `now`: compared by
+/// content, since another vocabulary may have the same size.
+void check_same_tokens(const Checkpoint& checkpoint, const TrainingRecord& now);
+
 /// Whether the run described by `config` and `now` (text, tokens, threads of this process) may go on from a
 /// checkpoint. Throws ConfigError for another configuration, DataError for another text or other tokens.
 /// Another number of threads is allowed while steps are left; one warning, after `prefix`, says that the

@@ -24,12 +24,6 @@ namespace tapeline {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
 // One run, from its first or from a stored step to the last.
 class Run {
  public:
@@ -46,11 +40,10 @@ class Run {
         sampler_(text.store, text.splits.train, shape_.length, config_.train.seed),
         step_(model_, shape_, config_.model.dropout, config_.train.seed),
         line_(options.progress, prefix(), config_.train.steps, shape_.tokens()) {
-    record_.threads = thread_count();
-    record_.corpus_source = text.store.source();
-    record_.corpus_digest = text.store.digest();
-    record_.tokenizer_kind = text.tokenizer.kind();
-    record_.tokenizer_digest = text.tokenizer.digest();
+    record_ = fresh_record(text.store, text.tokenizer);
+    require<ConfigError>(config_.data.vocabulary == text.tokenizer.size(),
+                         "data.vocabulary is {}, and the text has {} tokens", config_.data.vocabulary,
+                         text.tokenizer.size());
     reserve_history(record_.losses, config_.train.steps);
     inputs_.resize(static_cast<std::size_t>(shape_.tokens()));
     targets_.resize(inputs_.size());
@@ -62,7 +55,7 @@ class Run {
     const Index steps_before = record_.step;
     try {
       after_step();  // what a stored step still lacks: its validation
-      while (record_.step < config_.train.steps) {
+      while (record_.step < config_.train.steps && !budget_spent(time_left, record_.step - steps_before)) {
         one_step(time_left);
         after_step();
       }
@@ -73,6 +66,7 @@ class Run {
                    config_.train.steps, folder_.checkpoint_file(record_.step).string());
       throw;
     }
+    if (record_.step < config_.train.steps && saved_at_ != record_.step) save();
     TrainOutcome outcome = describe_outcome();
     outcome.seconds = time_left.elapsed();
     outcome.tokens_per_second = static_cast<double>((record_.step - steps_before) * shape_.tokens()) /
@@ -117,7 +111,9 @@ class Run {
     if (!latest && options_.from) {
       // The given weights are the run's checkpoint of step 0, and stand in the folder before it counts as a
       // run: whenever a kill comes, --resume alone never goes on from random weights.
-      Checkpoint(*options_.from).load_weights(model_.parameters());
+      const Checkpoint from(*options_.from);
+      check_same_tokens(from, record_);
+      from.load_weights(model_.parameters());
       save();
     }
     folder_.claim(resolved_);
@@ -144,7 +140,7 @@ class Run {
   // Everything but the record is free to change until the update has been made: a signal in between leaves
   // the record, and so the checkpoint, at the step before.
   void one_step(const TimeLeft& time_left) {
-    const auto begin = Clock::now();
+    const auto begin = std::chrono::steady_clock::now();
     const Index number = record_.step + 1;
     sampler_.next(shape_.windows, inputs_, targets_);
     const LossSum loss = step_.run(number, inputs_, targets_, stop_if_signalled);
@@ -160,8 +156,8 @@ class Run {
     record_.cursor = sampler_.cursor();
     record_.losses.push_back({number, loss.mean()});
 
-    const double seconds = seconds_since(begin);
-    const double speed = static_cast<double>(loss.tokens) / seconds;
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
+    const double speed = static_cast<double>(loss.tokens) / elapsed.count();
     const double gflops = flops_.training() * speed / 1e9;
     metrics_->write({{"step", number},
                      {"tokens", number * shape_.tokens()},
@@ -174,6 +170,13 @@ class Run {
     const double left = time_left.seconds(share_done());
     line_.after_step(number, loss.mean(), left);
     if (options_.after_step) options_.after_step(share_done(), left);
+  }
+
+  // Whether the step after `done` steps of this process would end past the budget.
+  bool budget_spent(const TimeLeft& time, Index done) const {
+    if (options_.budget_seconds <= 0 || done == 0) return false;
+    const double a_step = time.elapsed() / static_cast<double>(done);
+    return time.elapsed() + a_step > options_.budget_seconds;
   }
 
   void not_applied(Index number, const LossSum& loss, const UpdateReport& report) {
@@ -240,13 +243,9 @@ class Run {
   TrainOutcome describe_outcome() const {
     TrainOutcome outcome;
     outcome.steps = record_.step;
+    outcome.complete = record_.step >= config_.train.steps;
     outcome.skipped = record_.skipped;
-    constexpr std::size_t averaged = 20;
-    const std::size_t count = std::min(averaged, record_.losses.size());
-    double sum = 0;
-    for (std::size_t i = record_.losses.size() - count; i < record_.losses.size(); ++i)
-      sum += record_.losses[i].value;
-    if (count > 0) outcome.loss = sum / static_cast<double>(count);
+    outcome.loss = mean_of_last(record_.losses, 20);
     if (validated(record_.step)) outcome.validation_loss = record_.validation_losses.back().value;
     if (const HistoryEntry* best = best_entry(record_.validation_losses))
       outcome.best_validation_loss = best->value;

@@ -33,6 +33,9 @@ struct TrainOptions {
   std::optional<std::filesystem::path> from;
   std::string label;  ///< shown before the step ("rope, seed 0")
   ProgressStyle progress = ProgressStyle::none;
+  /// Stop, saved, before a step that would end later than so many seconds after the first began; at least one
+  /// step is made. 0: no end. It changes nothing else: resumed, the run goes on as if it had not stopped.
+  double budget_seconds = 0;
   double gemm_gflops = 0;  ///< the machine's measured speed, for the share shown; 0: measured now
   /// Called after every step with the share of the steps done and the seconds left (NaN: not known yet).
   std::function<void(double done, double seconds_left)> after_step;
@@ -42,6 +45,7 @@ struct TrainOptions {
 
 struct TrainOutcome {
   Index steps = 0;
+  bool complete = true;  ///< false: stopped by the budget
   Index skipped = 0;
   double loss = std::numeric_limits<double>::quiet_NaN();  ///< mean of the last steps, nats a token
   double validation_loss = std::numeric_limits<double>::quiet_NaN();  ///< after the last step

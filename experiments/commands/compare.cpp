@@ -3,10 +3,8 @@
 #include <spdlog/spdlog.h>
 
 #include <filesystem>
-#include <memory>
 #include <nlohmann/json.hpp>
 
-#include "data/corpus.h"
 #include "experiments/commands/command_line.h"
 #include "experiments/commands/common.h"
 #include "experiments/commands/dry_run.h"
@@ -15,6 +13,7 @@
 #include "experiments/report/report.h"
 #include "train/metrics.h"
 #include "train/run_folder.h"
+#include "train/training_corpus.h"
 
 namespace tapeline {
 namespace {
@@ -53,21 +52,21 @@ std::string json_results(const Comparison& comparison, const std::filesystem::pa
 
 int compare(const CompareCommand& command) {
   command.output.set_up();
-  const ResolvedConfig config = command.config.resolve();
-  const std::vector<Cell> cells = plan_cells(config);
-  if (command.config.dry_run()) {
-    return dry_run(config, command.output, static_cast<Index>(cells.size()));
-  }
+  ResolvedConfig config = command.config.resolve();
+  const auto models = static_cast<Index>(plan_cells(config).size());
+  const bool whole = !text_decides_tokens(config.config);  // nothing of the config waits for the text
+  if (whole && command.config.dry_run()) return dry_run(config, command.output, models);
   const std::filesystem::path folder =
       command.out.empty() ? std::filesystem::path("runs") / ("compare-" + command.config.name())
                           : std::filesystem::path(command.out);
   const RunFolder run(folder);
-  if (run.holds_run()) run.claim(config);  // another configuration: told before any text is read
+  if (whole && run.holds_run()) run.claim(config);  // another configuration: told before any text is read
 
-  const std::unique_ptr<Tokenizer> tokenizer = make_tokenizer(config.config.data.tokenizer);
-  const TokenStore store = load_corpus(config.config.data.source, *tokenizer);
+  const SplitRule split = [&](Index tokens) { return comparison_splits(config, tokens); };
+  const Corpus corpus = load_training_corpus(config, split);
+  if (command.config.dry_run()) return dry_run(config, command.output, models);
   const CompareOptions options{folder, command_line(), progress_style(command.output.quiet)};
-  const Comparison comparison = run_comparison(config, store, *tokenizer, options);
+  const Comparison comparison = run_comparison(config, corpus.store, *corpus.tokenizer, options);
 
   const ReportOutcome report = write_report(comparison, folder);
   if (!report.figures_missing.empty()) spdlog::warn("{}", report.figures_missing);

@@ -93,8 +93,10 @@ TokenStore open_text(const Checkpoint& checkpoint, const EvaluateCommand& comman
   require<ConfigError>(source != "-",
                        "\"{}\" was trained on standard input, which is gone; give a text with --text",
                        checkpoint.path().string());
-  TokenStore store = load_corpus(source, tokenizer);
+  TokenStore store = load_corpus(source, tokenizer, UnknownSymbols::as_token);
   if (store.digest() != checkpoint.record().corpus_digest) {
+    // Symbols that training had not in its own text are one thing, those of another text another.
+    store = load_corpus(source, tokenizer);
     spdlog::warn(
         "\"{}\" is not the text that the model was trained on (digest {}, then {}): the validation blocks "
         "may "
@@ -141,7 +143,7 @@ int evaluate(const EvaluateCommand& command) {
   const ResolvedConfig config = changed_config(checkpoint, command);
   if (config.config.train.threads > 0) set_thread_count(config.config.train.threads);
   const SignalGuard signals;
-  const std::unique_ptr<Tokenizer> tokenizer = make_tokenizer(checkpoint.record().tokenizer_kind);
+  const std::unique_ptr<Tokenizer> tokenizer = checkpoint.make_tokenizer();
   const TokenStore store = open_text(checkpoint, command, *tokenizer);
   const EvaluationPlan plan =
       evaluation_plan(config.config, chosen_targets(checkpoint, config.config, store, !command.text.empty()));

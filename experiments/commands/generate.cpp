@@ -5,6 +5,8 @@
 #include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "core/error.h"
 #include "data/tokenizer.h"
@@ -27,6 +29,18 @@ struct GenerateOptions {
   OutputOptions output;
 };
 
+// A prompt that the model cannot read is a wrong command line.
+std::vector<Token> encode_prompt(const Tokenizer& tokenizer, const std::string& prompt) {
+  std::vector<Token> tokens;
+  try {
+    tokens = tokenizer.encode(prompt);
+  } catch (const DataError& error) {
+    fail<ConfigError>("--prompt: {}", error.what());
+  }
+  require<ConfigError>(!tokens.empty(), "--prompt holds no character; give at least one to go on from");
+  return tokens;
+}
+
 int generate_text(const GenerateOptions& options) {
   options.output.set_up();
   validate(options.request.sampling);
@@ -35,7 +49,8 @@ int generate_text(const GenerateOptions& options) {
                        "--tokens is {}; it must lie between 1 and {}", options.request.tokens, most_tokens);
   const Checkpoint checkpoint(resolve_checkpoint(options.checkpoint));
   const std::unique_ptr<Transformer> model = checkpoint.make_model();
-  const std::unique_ptr<Tokenizer> tokenizer = make_tokenizer(checkpoint.record().tokenizer_kind);
+  const std::unique_ptr<Tokenizer> tokenizer = checkpoint.make_tokenizer();
+  const std::vector<Token> prompt = encode_prompt(*tokenizer, options.prompt);
 
   const SignalGuard signals;
   const bool stream = !options.output.json;
@@ -45,11 +60,10 @@ int generate_text(const GenerateOptions& options) {
   show(text.push(options.prompt));
   whole.clear();  // the prompt has its own field
   const auto start = std::chrono::steady_clock::now();
-  const Generated made =
-      generate(*model, tokenizer->encode(options.prompt), options.request, [&](Token token) {
-        show(text.push(tokenizer->decode({token})));
-        return pending_signal() == 0;
-      });
+  const Generated made = generate(*model, prompt, options.request, [&](Token token) {
+    show(text.push(tokenizer->decode({token})));
+    return pending_signal() == 0;
+  });
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
   show(text.finish());
   if (stream) write_output("\n");

@@ -4,17 +4,19 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "core/error.h"
-#include "data/corpus.h"
 #include "experiments/commands/common.h"
 #include "experiments/commands/dry_run.h"
+#include "experiments/duration.h"
 #include "experiments/output.h"
 #include "train/metrics.h"
 #include "train/progress.h"
 #include "train/run_folder.h"
 #include "train/scored_set.h"
 #include "train/trainer.h"
+#include "train/training_corpus.h"
 
 namespace tapeline {
 namespace {
@@ -24,6 +26,7 @@ struct TrainCommand {
   std::string out;
   bool resume = false;
   std::string from;
+  std::optional<std::string> budget;
   OutputOptions output;
 };
 
@@ -31,6 +34,7 @@ std::string json_summary(const TrainOutcome& outcome, const std::filesystem::pat
   return nlohmann::ordered_json{{"folder", folder.string()},
                                 {"checkpoint", outcome.checkpoint.string()},
                                 {"steps", outcome.steps},
+                                {"complete", outcome.complete},
                                 {"skipped_steps", outcome.skipped},
                                 {"loss", json_number(outcome.loss)},
                                 {"validation_loss", json_number(outcome.validation_loss)},
@@ -41,7 +45,7 @@ std::string json_summary(const TrainOutcome& outcome, const std::filesystem::pat
          "\n";
 }
 
-std::string summary(const TrainOutcome& outcome, const std::filesystem::path& folder) {
+std::string summary(const TrainOutcome& outcome, const std::filesystem::path& folder, Index steps) {
   std::string text = fmt::format("{} steps, loss {:.4f} nats a token", outcome.steps, outcome.loss);
   if (outcome.validation_loss == outcome.validation_loss) {
     text += fmt::format(", validation loss {:.4f}", outcome.validation_loss);
@@ -51,31 +55,51 @@ std::string summary(const TrainOutcome& outcome, const std::filesystem::path& fo
                         short_number(outcome.tokens_per_second));
   }
   if (outcome.skipped > 0) text += fmt::format(", {} updates skipped", outcome.skipped);
-  return text + fmt::format("\nsaved as {}\nnext: tapeline evaluate {}\n", outcome.checkpoint.string(),
-                            folder.string());
+  text += fmt::format("\nsaved as {}\n", outcome.checkpoint.string());
+  if (!outcome.complete) {
+    return text +
+           fmt::format("stopped by --budget after step {} of {}; the same command with --resume goes on\n",
+                       outcome.steps, steps);
+  }
+  return text + fmt::format("next: tapeline evaluate {}\n", folder.string());
+}
+
+// The checkpoint that the run will go on from, or start from.
+std::optional<Checkpoint> earlier_checkpoint(const TrainCommand& command, const RunFolder& run) {
+  const auto latest = command.resume ? run.latest() : std::nullopt;
+  if (latest) return Checkpoint(*latest);
+  if (!command.from.empty()) return Checkpoint(resolve_checkpoint(command.from));
+  return std::nullopt;
 }
 
 int train(const TrainCommand& command) {
   command.output.set_up();
-  const ResolvedConfig config = command.config.resolve();
-  if (command.config.dry_run()) return dry_run(config, command.output);
+  const double budget = command.budget ? parse_duration(*command.budget, "--budget") : 0;
+  ResolvedConfig config = command.config.resolve();
   const std::filesystem::path folder =
       command.out.empty() ? std::filesystem::path("runs") / ("train-" + command.config.name())
                           : std::filesystem::path(command.out);
   const RunFolder run(folder);
-  if (run.holds_run()) run.claim(config);  // another configuration: told before any text is read
+  const bool whole = !text_decides_tokens(config.config);  // nothing of the config waits for the text
+  if (whole && command.config.dry_run()) return dry_run(config, command.output);
+  if (whole && run.holds_run()) run.claim(config);  // another configuration: told before any text is read
 
-  const std::unique_ptr<Tokenizer> tokenizer = make_tokenizer(config.config.data.tokenizer);
-  const TokenStore store = load_corpus(config.config.data.source, *tokenizer);
-  const TrainingText text{store, *tokenizer, configured_splits(config.config, store.size())};
+  std::optional<Checkpoint> earlier;
+  if (!whole) earlier = earlier_checkpoint(command, run);
+  const SplitRule split = [&](Index tokens) { return configured_splits(config.config, tokens); };
+  const Corpus corpus = load_training_corpus(config, split, earlier ? &*earlier : nullptr);
+  if (command.config.dry_run()) return dry_run(config, command.output);
+  const TrainingText text{corpus.store, *corpus.tokenizer, corpus.splits};
 
   TrainOptions options;
   options.folder = folder;
   options.resume = command.resume;
   if (!command.from.empty()) options.from = resolve_checkpoint(command.from);
+  options.budget_seconds = budget;
   options.progress = progress_style(command.output.quiet);
   const TrainOutcome outcome = train_model(config, text, options);
-  write_output(command.output.json ? json_summary(outcome, folder) : summary(outcome, folder));
+  write_output(command.output.json ? json_summary(outcome, folder)
+                                   : summary(outcome, folder, config.config.train.steps));
   return exit_code::done;
 }
 
@@ -97,6 +121,11 @@ void add_train_command(CLI::App& app, Invocation& invocation) {
           "start from the weights of this checkpoint or run folder; the config may differ where shapes "
           "allow")
       ->type_name("CHECKPOINT");
+  command
+      .add_option(
+          "--budget", options->budget,
+          "stop, saved, before a step that would end later than this: 90s, 10m, 1h30m; --resume goes on")
+      ->type_name("TIME");
   options->output.add_to(command);
 }
 

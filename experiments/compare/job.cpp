@@ -128,6 +128,10 @@ void write_tables(const std::filesystem::path& folder, const std::vector<Finishe
 
 }  // namespace
 
+Splits comparison_splits(const ResolvedConfig& config, Index tokens) {
+  return shared_text(config, plan_cells(config), tokens).splits;
+}
+
 Comparison run_comparison(const ResolvedConfig& config, const TokenStore& store, const Tokenizer& tokenizer,
                           const CompareOptions& options) {
   if (config.config.train.threads > 0) set_thread_count(config.config.train.threads);

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <string>
 
+#include "data/splits.h"
 #include "data/token_store.h"
 #include "experiments/compare/comparison.h"
 #include "train/progress.h"
@@ -14,6 +15,10 @@ struct CompareOptions {
   std::string command;  ///< the command line, for the report
   ProgressStyle progress = ProgressStyle::none;
 };
+
+/// The blocks of a text of that many tokens, the same for all variants: long enough for the longest length of
+/// any of them. Throws ConfigError, DataError.
+Splits comparison_splits(const ResolvedConfig& config, Index tokens);
 
 /// Trains and evaluates every cell, in `folder`/cells, and writes results.csv and positions.csv, after every
 /// cell anew, so that a job that is stopped leaves what it has. Run again it goes on where it was, and the

@@ -16,7 +16,7 @@ class OtherTokenizer : public Tokenizer {
  public:
   std::string_view kind() const override { return "other"; }
   Index size() const override { return 300; }
-  std::vector<Token> encode(std::string_view text) const override {
+  std::vector<Token> encode(std::string_view text, UnknownSymbols) const override {
     return std::vector<Token>(text.size(), 299);
   }
   std::string decode(const std::vector<Token>&) const override { return {}; }

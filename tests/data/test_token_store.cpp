@@ -16,7 +16,7 @@ class PairTokenizer : public Tokenizer {
   explicit PairTokenizer(Index size) : size_(size) {}
   std::string_view kind() const override { return "pairs"; }
   Index size() const override { return size_; }
-  std::vector<Token> encode(std::string_view text) const override {
+  std::vector<Token> encode(std::string_view text, UnknownSymbols) const override {
     std::vector<Token> tokens;
     for (std::size_t i = 0; i + 1 < text.size(); i += 2)
       tokens.push_back(static_cast<Token>((text[i] * 1009 + text[i + 1] * 7919) % size_));
@@ -54,8 +54,8 @@ TEST_CASE("token store: saved and opened, at every width of token") {
     CHECK(TokenStore::is_store(path));
     const TokenStore opened = TokenStore::open(path);
     CHECK(opened.size() == 10'000);
-    CHECK(all_of(made) == tokenizer.encode(text));
-    CHECK(all_of(opened) == tokenizer.encode(text));
+    CHECK(all_of(made) == tokenizer.encode(text, UnknownSymbols::refuse));
+    CHECK(all_of(opened) == tokenizer.encode(text, UnknownSymbols::refuse));
     CHECK(opened.source() == "some/where é");
     CHECK(opened.vocabulary() == vocabulary);
     CHECK(opened.tokenizer_kind() == "pairs");

@@ -26,8 +26,8 @@ const std::map<std::string, Rule> rules = {
     {"data",
      {{"core", "data"},
       {"core/child_process.h", "core/error.h", "core/descriptor.h", "core/index.h", "core/random.h",
-       "core/files.h", "core/sha256.h", "core/shape.h", "core/parallel.h", "core/memory.h",
-       "core/excerpt.h"}}},
+       "core/files.h", "core/sha256.h", "core/shape.h", "core/parallel.h", "core/memory.h", "core/excerpt.h",
+       "core/utf8.h"}}},
     {"train", {{"core", "layers", "data", "train"}, {}}},
     {"experiments", {{"core", "layers", "data", "train", "experiments"}, {}}}};
 
