@@ -84,8 +84,8 @@ int train(const TrainCommand& command) {
   if (whole && command.config.dry_run()) return dry_run(config, command.output);
   if (whole && run.holds_run()) run.claim(config);  // another configuration: told before any text is read
 
-  std::optional<Checkpoint> earlier;
-  if (!whole) earlier = earlier_checkpoint(command, run);
+  const std::optional<Checkpoint> earlier =
+      whole ? std::optional<Checkpoint>() : earlier_checkpoint(command, run);
   const SplitRule split = [&](Index tokens) { return configured_splits(config.config, tokens); };
   const Corpus corpus = load_training_corpus(config, split, earlier ? &*earlier : nullptr);
   if (command.config.dry_run()) return dry_run(config, command.output);

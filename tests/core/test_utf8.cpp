@@ -1,4 +1,8 @@
 #include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
 
 #include "core/utf8.h"
 
@@ -13,7 +17,7 @@ TEST_CASE("utf8: every character there is goes out and comes back") {
     if (front.kind == Utf8Front::character && front.code == code && front.bytes == text.size() &&
         utf8_length(code) == static_cast<int>(text.size()))
       continue;
-    FAIL("U+", std::hex, static_cast<unsigned>(code));
+    FAIL(fmt::format("U+{:X}", static_cast<unsigned>(code)));
   }
 }
 
