@@ -36,9 +36,10 @@ TEST_CASE("bytes: line ends, a byte-order mark and bad UTF-8 are bytes like any 
 }
 
 TEST_CASE("a tokenizer that does not exist is refused by name") {
-  CHECK_THROWS_WITH_AS(make_tokenizer("words"),
-                       "data.tokenizer: there is no tokenizer \"words\"; this version has \"bytes\" and \"chars\"",
-                       ConfigError);
+  CHECK_THROWS_WITH_AS(
+      make_tokenizer("words"),
+      "data.tokenizer: there is no tokenizer \"words\"; this version has \"bytes\" and \"chars\"",
+      ConfigError);
 }
 
 }  // namespace
