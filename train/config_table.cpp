@@ -235,15 +235,18 @@ std::string describe_type(const ConfigKey& key) {
 std::string nearest_config_key(std::string_view name) {
   const auto last_part = [](std::string_view whole) { return whole.substr(whole.rfind('.') + 1); };
   std::size_t best = std::max<std::size_t>(2, name.size() / 3) + 1;
+  std::size_t best_whole = 0;  // of two as near, the one that is nearer as a whole
   std::string nearest;
   if (name.size() > 200) return nearest;  // no key is a fifth as long
   for (const ConfigKey& key : config_keys()) {
-    std::size_t distance = edit_distance(name, key.name);
+    const std::size_t whole = edit_distance(name, key.name);
+    std::size_t distance = whole;
     // The right key of a wrong section counts as one mistake.
     const std::size_t of_last = edit_distance(last_part(name), last_part(key.name));
     if (of_last <= last_part(name).size() / 3) distance = std::min(distance, of_last + 1);
-    if (distance < best) {
+    if (distance < best || (distance == best && !nearest.empty() && whole < best_whole)) {
       best = distance;
+      best_whole = whole;
       nearest = key.name;
     }
   }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
 #include <string_view>
 #include <vector>
 
@@ -18,6 +19,7 @@ namespace {
 
 constexpr std::string_view checkpoint_prefix = "step-";
 constexpr std::string_view checkpoint_ending = ".h5";
+constexpr std::string_view origins_heading = "# Where each value came from:";
 
 std::string checkpoint_name(Index step) {
   return fmt::format("{}{:08}{}", checkpoint_prefix, step, checkpoint_ending);
@@ -66,7 +68,7 @@ std::optional<fs::path> latest_in(const fs::path& folder) {
 // The configuration for people and for --config: values first, then where each came from, as comments.
 std::string config_file_text(const ResolvedConfig& config) {
   std::string text = resolved_text(config.config);
-  text += "\n# Where each value came from:\n";
+  text += fmt::format("\n{}\n", origins_heading);
   for (const auto& [key, origin] : config.origins) text += fmt::format("# {}: {}\n", key, origin);
   return text;
 }
@@ -89,6 +91,19 @@ void RunFolder::claim(const ResolvedConfig& config) const {
   fs::create_directories(folder_, error);
   require<FileError>(!error, "\"{}\": the run folder cannot be made: {}", folder_.string(), error.message());
   write_file(config_file(), config_file_text(config));
+}
+
+std::map<std::string, std::string> RunFolder::origins() const {
+  std::istringstream text(read_file(config_file()));
+  std::map<std::string, std::string> origins;
+  std::string line;
+  while (std::getline(text, line) && line != origins_heading) continue;
+  while (std::getline(text, line)) {
+    const std::size_t colon = line.find(": ");
+    if (line.starts_with("# ") && colon != std::string::npos)
+      origins[line.substr(2, colon - 2)] = line.substr(colon + 2);
+  }
+  return origins;
 }
 
 std::optional<fs::path> RunFolder::latest() const { return latest_in(checkpoints()); }

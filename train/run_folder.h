@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -25,6 +26,8 @@ class RunFolder {
   /// Makes the folder and writes the configuration, when there is none yet. Throws ConfigError with the
   /// differing keys when the folder holds another one.
   void claim(const ResolvedConfig& config) const;
+  /// Where each value of that configuration came from, by key. Throws FileError when it cannot be read.
+  std::map<std::string, std::string> origins() const;
   bool holds_run() const { return std::filesystem::exists(config_file()); }
 
   /// The checkpoint that `latest` names, without that file the one of the last step; nullopt when there is

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <thread>
 
@@ -15,6 +16,9 @@ namespace tapeline {
 namespace {
 
 constexpr std::array stopping{SIGINT, SIGTERM, SIGHUP};
+// One wish to stop may come twice: to the program and to its process group (timeout, a wrapper that passes it
+// on).
+constexpr std::chrono::milliseconds one_wish{500};
 std::atomic<int> pending = 0;
 
 /// The stopping signals, but for those that nohup or a shell's background job had us ignore: so it stays.
@@ -56,12 +60,18 @@ class SignalThread {
 
  private:
   void wait() {
+    std::chrono::steady_clock::time_point first;
     for (;;) {
       int signal = 0;
       if (sigwait(&signals_, &signal) != 0) continue;
       if (ending_) return;
-      if (pending != 0) _exit(128 + signal);
-      pending = signal;
+      const auto now = std::chrono::steady_clock::now();
+      if (pending == 0) {
+        first = now;
+        pending = signal;
+      } else if (now - first > one_wish) {
+        _exit(128 + signal);
+      }
     }
   }
 

@@ -15,10 +15,10 @@ class Stopped : public std::exception {
   int signal_;
 };
 
-/// While one exists, SIGINT, SIGTERM and SIGHUP sent to the program only set a flag, and a second one leaves
-/// at once with 128 + n; SIGXFSZ is ignored, so that a file-size limit is an error of the write. No thread
-/// that computes is ever interrupted. Guards nest; the outermost one, made and destroyed on one thread,
-/// restores what was there before.
+/// While one exists, SIGINT, SIGTERM and SIGHUP sent to the program only set a flag, and one more, half
+/// a second later or after that, leaves at once with 128 + n; SIGXFSZ is ignored, so that a file-size limit
+/// is an error of the write. No thread that computes is ever interrupted. Guards nest; the outermost one,
+/// made and destroyed on one thread, restores what was there before.
 class SignalGuard {
  public:
   SignalGuard();

@@ -48,9 +48,10 @@ void ConfigOptions::add_key(CLI::App& command, const std::string& flag, const st
   command.add_option_function<std::string>(flag, store, help)->type_name(value_name);
 }
 
-ResolvedConfig ConfigOptions::resolve() const {
+ResolvedConfig ConfigOptions::resolve(const std::string& otherwise) const {
+  const std::string& file = file_.empty() && preset_.empty() ? otherwise : file_;
   ConfigSources sources{
-      .preset = preset_, .file = file_, .environment = environment_settings(), .sets = {}, .flags = flags_};
+      .preset = preset_, .file = file, .environment = environment_settings(), .sets = {}, .flags = flags_};
   for (const std::string& text : sets_) sources.sets.push_back(read_assignment(text, "--set"));
   return resolve_config(sources);
 }
@@ -65,10 +66,15 @@ std::string ConfigOptions::name() const {
 
 Assignment read_assignment(const std::string& text, const std::string& flag, const std::string& prefix) {
   const std::size_t equals = text.find('=');
+  const auto trimmed = [](std::string part) {
+    part.erase(0, part.find_first_not_of(" \t"));
+    part.erase(part.find_last_not_of(" \t") + 1);
+    return part;
+  };
   require<ConfigError>(equals != std::string::npos && equals > 0,
                        "{} \"{}\": expected KEY=VALUE, as in {} {}", flag, excerpt(text), flag,
                        prefix.empty() ? "model.width=256" : "rope.base=500");
-  return {prefix + text.substr(0, equals), text.substr(equals + 1), flag};
+  return {prefix + trimmed(text.substr(0, equals)), trimmed(text.substr(equals + 1)), flag};
 }
 
 }  // namespace tapeline

@@ -31,8 +31,9 @@ class ConfigOptions {
   void add_key(CLI::App& command, const std::string& flag, const std::string& key,
                const std::string& value_name, const std::string& help);
 
-  /// Reads file and environment and resolves. Throws ConfigError.
-  ResolvedConfig resolve() const;
+  /// Reads file and environment and resolves; without CONFIG and --preset from `otherwise`, when there is
+  /// such a file (that of the run to go on with). Throws ConfigError.
+  ResolvedConfig resolve(const std::string& otherwise = "") const;
   /// For the default --out: the preset's name, or the stem of the config file when there is one ("toy").
   std::string name() const;
   bool dry_run() const { return dry_run_; }

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "core/error.h"
+#include "experiments/commands/command_line.h"
 #include "experiments/commands/common.h"
 #include "experiments/commands/dry_run.h"
 #include "experiments/duration.h"
@@ -45,7 +46,7 @@ std::string json_summary(const TrainOutcome& outcome, const std::filesystem::pat
          "\n";
 }
 
-std::string summary(const TrainOutcome& outcome, const std::filesystem::path& folder, Index steps) {
+std::string summary(const TrainOutcome& outcome, const std::filesystem::path& folder, const Config& config) {
   std::string text = fmt::format("{} steps, loss {:.4f} nats a token", outcome.steps, outcome.loss);
   if (outcome.validation_loss == outcome.validation_loss) {
     text += fmt::format(", validation loss {:.4f}", outcome.validation_loss);
@@ -59,9 +60,10 @@ std::string summary(const TrainOutcome& outcome, const std::filesystem::path& fo
   if (!outcome.complete) {
     return text +
            fmt::format("stopped by --budget after step {} of {}; the same command with --resume goes on\n",
-                       outcome.steps, steps);
+                       outcome.steps, config.train.steps);
   }
-  return text + fmt::format("next: tapeline evaluate {}\n", folder.string());
+  return text + fmt::format("next: tapeline evaluate {}{}\n", shell_quoted(folder.string()),
+                            config.data.source == "-" ? " --text FILE" : "");
 }
 
 // The checkpoint that the run will go on from, or start from.
@@ -75,11 +77,14 @@ std::optional<Checkpoint> earlier_checkpoint(const TrainCommand& command, const 
 int train(const TrainCommand& command) {
   command.output.set_up();
   const double budget = command.budget ? parse_duration(*command.budget, "--budget") : 0;
-  ResolvedConfig config = command.config.resolve();
   const std::filesystem::path folder =
       command.out.empty() ? std::filesystem::path("runs") / ("train-" + command.config.name())
                           : std::filesystem::path(command.out);
   const RunFolder run(folder);
+  const bool goes_on = command.resume && run.holds_run();
+  ResolvedConfig config = command.config.resolve(goes_on ? run.config_file().string() : "");
+  if (goes_on)
+    config.origins = run.origins();  // as it began: claim() sees to it that the values are the same
   const bool whole = !text_decides_tokens(config.config);  // nothing of the config waits for the text
   if (whole && command.config.dry_run()) return dry_run(config, command.output);
   if (whole && run.holds_run()) run.claim(config);  // another configuration: told before any text is read
@@ -98,8 +103,7 @@ int train(const TrainCommand& command) {
   options.budget_seconds = budget;
   options.progress = progress_style(command.output.quiet);
   const TrainOutcome outcome = train_model(config, text, options);
-  write_output(command.output.json ? json_summary(outcome, folder)
-                                   : summary(outcome, folder, config.config.train.steps));
+  write_output(command.output.json ? json_summary(outcome, folder) : summary(outcome, folder, config.config));
   return exit_code::done;
 }
 
@@ -114,7 +118,8 @@ void add_train_command(CLI::App& app, Invocation& invocation) {
   options->config.add_to(command);
   command.add_option("--out", options->out, "the run folder; default runs/train-<preset or config name>")
       ->type_name("DIR");
-  command.add_flag("--resume", options->resume, "go on with the run that the folder holds");
+  command.add_flag("--resume", options->resume,
+                   "go on with the run that the folder holds, with its configuration");
   command
       .add_option(
           "--from", options->from,

@@ -66,7 +66,9 @@ TEST_CASE("train: a checkpoint past the file-size limit: one line, and the run s
   REQUIRE(std::filesystem::file_size(shell.folder() / "whole.h5") > 65536);
   const Ran failed = shell(head + "(ulimit -f 128; $train --resume --quiet)");
   check_stands_at_ten(shell, head, shell.folder() / "run", failed);
-  CHECK(shell(head + "$train --resume --quiet && cmp whole.h5 run/checkpoints/step-00000020.h5").code == 0);
+  CHECK(shell(head +
+              "$tapeline train --out run --resume --quiet && cmp whole.h5 run/checkpoints/step-00000020.h5")
+            .code == 0);
 }
 
 TEST_CASE("train: a full disk: one line, and the run stands where it stood") {

@@ -30,6 +30,12 @@ TEST_CASE("train, evaluate, generate: one model from text to text") {
   CHECK(contains(other.err, "positional.kind"));
   CHECK(shell("$tapeline train $small --set positional.kind=learned --out run --resume --quiet").code == 0);
 
+  // The folder knows its configuration; what is said beside it must agree.
+  CHECK(shell("$tapeline train --out run --resume --quiet").code == 0);
+  const Ran contrary = shell("$tapeline train --out run --resume --set model.width=24");
+  CHECK(contrary.code == 2);
+  CHECK(contains(contrary.err, "model.width"));
+
   SUBCASE("evaluate") {
     const Ran table = shell("$tapeline evaluate run");
     CHECK(table.code == 0);
@@ -101,6 +107,14 @@ TEST_CASE("train: a config that nests without end is refused, not followed") {
   CHECK(ran.code == 2);
   CHECK(contains(ran.err, "deep.toml:1: a line with 100001 dots and brackets"));
   CHECK(one_line(ran.err));
+}
+
+TEST_CASE("train: spaces round a key and its value, and the section spelled otherwise") {
+  const Shell shell;
+  CHECK(shell("$tapeline train $small --set ' model.norm = \"rms\" ' --dry-run").code == 0);
+  const Ran british = shell("$tapeline train $small --set optimiser.kind=lion --dry-run");
+  CHECK(british.code == 2);
+  CHECK(contains(british.err, "did you mean \"optimizer.kind\"?"));
 }
 
 TEST_CASE("train: --dry-run trains nothing") {

@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
+#include <thread>
 
 #include "core/parallel.h"
 #include "tests/support/stop_signal.h"
@@ -70,9 +72,21 @@ TEST_CASE("signals: a second one leaves at once; one that was ignored before sta
   CHECK(exit_code_of([] {
           const SignalGuard guard;
           test::send_stop_signal(SIGINT);
-          kill(getpid(), SIGTERM);
-          for (;;) pause();
+          // At once it is the same wish, sent to the program and to its process group; later it is another
+          // one.
+          kill(getpid(), SIGINT);
+          for (;;) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(100));
+            kill(getpid(), SIGTERM);
+          }
         }) == 128 + SIGTERM);
+  CHECK(exit_code_of([] {
+          const SignalGuard guard;
+          test::send_stop_signal(SIGINT);
+          kill(getpid(), SIGINT);
+          std::this_thread::sleep_for(std::chrono::milliseconds(50));
+          if (pending_signal() != SIGINT) _exit(1);
+        }) == 0);
   CHECK(exit_code_of([] {
           signal(SIGHUP, SIG_IGN);
           const SignalGuard guard;
