@@ -104,7 +104,8 @@ ChildResult run_child(const std::vector<std::string>& command, std::string_view 
   pid_t child = 0;
   const int error = ::posix_spawnp(&child, program.c_str(), &beginning.streams, &beginning.attributes,
                                    arguments.data(), environ);
-  require<FileError>(error != ENOENT, "there is no program \"{}\"; {}", program, missing);
+  // EACCES is also what a folder of PATH that may not be searched makes of a program that is nowhere.
+  require<FileError>(error != ENOENT && error != EACCES, "there is no program \"{}\"; {}", program, missing);
   if (error != 0) fail_to_run(program, error);
   written.write_end.close();
 

@@ -1,10 +1,13 @@
 #include <doctest/doctest.h>
 #include <signal.h>
 
+#include <cstdlib>
 #include <string>
 
 #include "core/child_process.h"
 #include "core/error.h"
+#include "tests/support/surroundings.h"
+#include "tests/support/temporary_folder.h"
 
 namespace tapeline {
 namespace {
@@ -23,6 +26,17 @@ TEST_CASE("child: input, output, messages and exit code, however much there is o
 
 TEST_CASE("child: a signal's end is 128 + n; a missing program says what to do") {
   CHECK(run_child({"sh", "-c", "kill -9 $$"}, "", "").status == 128 + 9);
+  CHECK_THROWS_WITH_AS(run_child({"no-such-program-anywhere"}, "", "install it"),
+                       "there is no program \"no-such-program-anywhere\"; install it", FileError);
+}
+
+TEST_CASE("child: a folder of PATH that may not be searched hides nothing else") {
+  const test::TemporaryFolder folder;
+  folder.write("file", "");  // no folder at all, the same as one that is closed, for root too
+  const test::Environment path("PATH", (folder / "file").string() + ":" + std::getenv("PATH"));
+  CHECK(run_child({"sh", "-c", "echo here"}, "", "").output == "here\n");
+  folder.write("no-such-program-anywhere", "");  // may not be run: EACCES
+  const test::Environment found("PATH", folder.path().string());
   CHECK_THROWS_WITH_AS(run_child({"no-such-program-anywhere"}, "", "install it"),
                        "there is no program \"no-such-program-anywhere\"; install it", FileError);
 }
