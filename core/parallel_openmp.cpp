@@ -2,11 +2,15 @@
 
 #include <algorithm>
 
+#include "core/available_cores.h"
 #include "core/parallel_backend.h"
 
 namespace tapeline {
 
 bool in_parallel_region() { return threads::InRegion::here() || omp_in_parallel() != 0; }
+
+// OpenMP's, not the calling thread's own affinity: OMP_PROC_BIND ties that to one processor.
+int available_cores() { return std::max(1, omp_get_num_procs()); }
 
 namespace threads {
 

@@ -4,11 +4,14 @@
 #include <thread>
 #include <vector>
 
+#include "core/available_cores.h"
 #include "core/parallel_backend.h"
 
 namespace tapeline {
 
 bool in_parallel_region() { return threads::InRegion::here(); }
+
+int available_cores() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
 
 namespace threads {
 namespace {

@@ -17,6 +17,7 @@
 #include "experiments/commands/bench.h"
 #include "experiments/commands/command.h"
 #include "experiments/commands/compare.h"
+#include "experiments/commands/doctor.h"
 #include "experiments/commands/encodings.h"
 #include "experiments/commands/evaluate.h"
 #include "experiments/commands/generate.h"
@@ -41,6 +42,7 @@ void add_commands(CLI::App& app, Invocation& invocation) {
   add_prepare_command(app, invocation);
   add_encodings_command(app, invocation);
   add_bench_command(app, invocation);
+  add_doctor_command(app, invocation);
   refuse_empty_values(app);
 }
 

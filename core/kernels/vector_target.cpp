@@ -1,0 +1,17 @@
+#include "core/kernels/vector_target.h"
+
+#include <fmt/format.h>
+
+// The same sets as in every kernel's file: what is chosen here is chosen there.
+#define HWY_DISABLED_TARGETS HWY_SSSE3
+#include <hwy/highway.h>
+
+namespace tapeline {
+
+VectorTarget vector_target() {
+  // A better target has a lower bit; dispatch takes the best that is both compiled in and supported.
+  const auto usable = hwy::SupportedTargets() & HWY_TARGETS;
+  return {fmt::format("{}.{}.{}", HWY_MAJOR, HWY_MINOR, HWY_PATCH), hwy::TargetName(usable & -usable)};
+}
+
+}  // namespace tapeline

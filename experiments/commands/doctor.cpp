@@ -1,0 +1,81 @@
+#include "experiments/commands/doctor.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "core/error.h"
+#include "experiments/commands/common.h"
+#include "experiments/doctor/build.h"
+#include "experiments/doctor/libraries.h"
+#include "experiments/doctor/memory.h"
+#include "experiments/doctor/processor.h"
+#include "experiments/doctor/programs.h"
+#include "experiments/doctor/storage.h"
+#include "experiments/doctor/text.h"
+#include "experiments/output.h"
+#include "experiments/table.h"
+
+namespace tapeline {
+namespace {
+
+struct DoctorCommand {
+  std::string out = "runs";
+  OutputOptions output;
+};
+
+/// Adds what a part of the machine shows. A part that cannot even be looked at is a finding too: the others
+/// are still wanted.
+template <class Examine>
+void add(Findings& all, const char* id, const Examine& examine) {
+  try {
+    const Findings found = examine();
+    all.insert(all.end(), found.begin(), found.end());
+  } catch (const std::exception& error) {
+    all.push_back({id, Finding::State::problem, error.what(), {}});
+  }
+}
+
+bool colour_wanted_on_output() {
+  const char* no_colour = std::getenv("NO_COLOR");
+  const char* terminal = std::getenv("TERM");
+  return ::isatty(STDOUT_FILENO) == 1 && (no_colour == nullptr || *no_colour == '\0') &&
+         (terminal == nullptr || std::strcmp(terminal, "dumb") != 0);
+}
+
+int doctor(const DoctorCommand& command) {
+  command.output.set_up();
+  Findings findings;
+  add(findings, "program", [] { return examine_build(); });
+  add(findings, "libraries", [] { return examine_libraries(); });
+  add(findings, "processor", [] { return examine_processor(); });
+  add(findings, "memory", [] { return Findings{examine_memory()}; });
+  add(findings, "folder", [&] { return examine_storage(command.out); });
+  add(findings, "programs", [] { return examine_programs(); });
+  if (command.output.json) {
+    // A path may be no UTF-8.
+    write_output(findings_json(findings).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) +
+                 '\n');
+  } else {
+    write_output(findings_text(findings, terminal_width(), !command.output.quiet, colour_wanted_on_output()));
+  }
+  return count(findings, Finding::State::problem) > 0 ? exit_code::unmet : exit_code::done;
+}
+
+}  // namespace
+
+void add_doctor_command(CLI::App& app, Invocation& invocation) {
+  const auto options = std::make_shared<DoctorCommand>();
+  CLI::App& command =
+      add_command(app, invocation, "doctor", "what of this machine is not right, and the line that mends it",
+                  "tapeline doctor --out runs", [options] { return doctor(*options); });
+  command.add_option("--out", options->out, "the folder that runs will be written to")
+      ->type_name("DIR")
+      ->capture_default_str();
+  options->output.add_to(command);
+}
+
+}  // namespace tapeline
