@@ -59,27 +59,6 @@ struct Beginning {
   }
 };
 
-bool write_all(int descriptor, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count = ::write(descriptor, bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(count));
-  }
-  return true;
-}
-
-std::string read_all(int descriptor) {
-  std::string text;
-  std::vector<char> buffer(1 << 16);
-  for (;;) {
-    const ssize_t count = ::read(descriptor, buffer.data(), buffer.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) return text;
-    text.append(buffer.data(), static_cast<std::size_t>(count));
-  }
-}
-
 }  // namespace
 
 ChildResult run_child(const std::vector<std::string>& command, std::string_view input,
@@ -110,12 +89,12 @@ ChildResult run_child(const std::vector<std::string>& command, std::string_view 
   written.write_end.close();
 
   ChildResult result;
-  result.output = read_all(written.read_end.number());
+  read_all(written.read_end.number(), result.output);
   int status = 0;
   while (::waitpid(child, &status, 0) < 0)
     if (errno != EINTR) return result;  // nobody keeps its status: the output must speak for itself
   result.status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-  if (::lseek(said.number(), 0, SEEK_SET) == 0) result.messages = read_all(said.number());
+  if (::lseek(said.number(), 0, SEEK_SET) == 0) read_all(said.number(), result.messages);
   return result;
 }
 

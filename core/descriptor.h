@@ -1,6 +1,11 @@
 #pragma once
 
+#include <sys/types.h>
 #include <unistd.h>
+
+#include <cstddef>
+#include <string>
+#include <string_view>
 
 namespace tapeline {
 
@@ -28,5 +33,14 @@ class Descriptor {
  private:
   int number_;
 };
+
+// Reading and writing that go on after an interruption by a signal.
+
+/// What read() returns: the bytes read, 0 at the end, below 0 with errno set on failure.
+ssize_t read_some(int descriptor, char* to, std::size_t bytes);
+/// Appends all that there is to read up to the end; false with errno set on failure.
+bool read_all(int descriptor, std::string& text);
+/// Writes all of `bytes`; false with errno set on failure.
+bool write_all(int descriptor, std::string_view bytes);
 
 }  // namespace tapeline

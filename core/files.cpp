@@ -46,25 +46,6 @@ class Temporary {
   bool kept_ = false;
 };
 
-/// read() that goes on after an interruption. Returns what read() returns.
-ssize_t read_some(int descriptor, char* to, std::size_t bytes) {
-  for (;;) {
-    const ssize_t count = ::read(descriptor, to, bytes);
-    if (count >= 0 || errno != EINTR) return count;
-  }
-}
-
-/// Writes all of `bytes`; false with errno set on failure.
-bool write_all(int descriptor, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count = ::write(descriptor, bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(count));
-  }
-  return true;
-}
-
 /// Whether the file holds exactly these parts.
 bool holds(int descriptor, std::initializer_list<std::string_view> parts) {
   std::array<char, std::size_t{1} << 16> buffer;

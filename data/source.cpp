@@ -37,14 +37,8 @@ constexpr std::size_t user_block = 512;
 
 std::string read_descriptor(int descriptor, std::string_view name) {
   std::string text;
-  std::vector<char> buffer(1 << 16);
-  for (;;) {
-    const ssize_t count = ::read(descriptor, buffer.data(), buffer.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) fail<FileError>("cannot read {}: {}", name, std::strerror(errno));
-    if (count == 0) return text;
-    text.append(buffer.data(), static_cast<std::size_t>(count));
-  }
+  if (!read_all(descriptor, text)) fail<FileError>("cannot read {}: {}", name, std::strerror(errno));
+  return text;
 }
 
 /// A pipe or a device: what has no size.

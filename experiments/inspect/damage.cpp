@@ -58,13 +58,7 @@ std::string locate_damage(const std::filesystem::path& path) {
   if (child == 0) run_child(path, to.number());
   to.close();
   std::string text;
-  char piece[512];
-  for (;;) {
-    const ssize_t got = ::read(from.number(), piece, sizeof piece);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) break;
-    text.append(piece, static_cast<std::size_t>(got));
-  }
+  read_all(from.number(), text);
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }

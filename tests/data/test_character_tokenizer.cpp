@@ -8,6 +8,7 @@
 #include "data/character_tokenizer.h"
 #include "data/corpus.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/support/text.h"
 
 namespace tapeline {
 namespace {
@@ -22,7 +23,7 @@ std::string error_of(const std::function<void()>& call) {
   }
   return "";
 }
-bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+using test::contains;
 
 TEST_CASE("chars: characters by code point, line ends as they are, four tokens for what is not known") {
   const auto tokenizer = make_tokenizer("chars", std::vector<std::int32_t>{'\n', '\r', 'a', 0xF6, 0x1F600});

@@ -4,8 +4,11 @@
 #include <limits>
 #include <numbers>
 #include <string>
+#include <vector>
 
 #include "experiments/compare/comparison.h"
+#include "experiments/compare/results.h"
+#include "experiments/compare/summary.h"
 
 namespace tapeline::test {
 
@@ -67,6 +70,10 @@ inline Comparison sample_comparison(Index seeds) {
     comparison.cells.push_back(learned);
   }
   return comparison;
+}
+
+inline std::vector<Series> series_of(const Comparison& comparison) {
+  return summarize(result_rows(comparison.cells));
 }
 
 }  // namespace tapeline::test

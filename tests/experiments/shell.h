@@ -11,6 +11,7 @@
 
 #include "core/files.h"
 #include "tests/support/temporary_folder.h"
+#include "tests/support/text.h"
 
 /// The program as someone at a shell sees it.
 namespace tapeline::test {
@@ -51,9 +52,6 @@ class Shell {
   test::TemporaryFolder folder_;
 };
 
-inline bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 /// Names in a folder, hidden ones too.
 inline std::set<std::string> names_in(const std::filesystem::path& folder) {
   std::set<std::string> names;

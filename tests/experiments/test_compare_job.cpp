@@ -13,7 +13,9 @@
 #include <vector>
 
 #include "core/files.h"
-#include "tests/data/temporary_folder.h"
+#include "tests/support/surroundings.h"
+#include "tests/support/temporary_folder.h"
+#include "tests/support/text.h"
 
 extern char** environ;
 
@@ -83,9 +85,7 @@ class SmallComparison {
   std::string text_;
 };
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+using test::contains;
 
 void sleep_milliseconds(int count) { std::this_thread::sleep_for(std::chrono::milliseconds(count)); }
 

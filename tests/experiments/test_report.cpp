@@ -15,19 +15,17 @@
 #include "experiments/report/report.h"
 #include "experiments/report/tables.h"
 #include "experiments/table.h"
-#include "tests/data/temporary_folder.h"
 #include "tests/experiments/comparison_samples.h"
+#include "tests/support/surroundings.h"
+#include "tests/support/temporary_folder.h"
+#include "tests/support/text.h"
 
 namespace tapeline {
 namespace {
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+using test::contains;
 
-std::vector<Series> series_of(const Comparison& comparison) {
-  return summarize(result_rows(comparison.cells));
-}
+using test::series_of;
 
 TEST_CASE("one seed has no interval, never one of width zero; several have Student's") {
   CHECK(std::isnan(estimate({2.5}).half_width));

@@ -10,19 +10,17 @@
 #include "experiments/report/html.h"
 #include "experiments/report/report.h"
 #include "experiments/report/variants.h"
-#include "tests/data/temporary_folder.h"
 #include "tests/experiments/comparison_samples.h"
+#include "tests/support/surroundings.h"
+#include "tests/support/temporary_folder.h"
+#include "tests/support/text.h"
 
 namespace tapeline {
 namespace {
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+using test::contains;
 
-std::vector<Series> series_of(const Comparison& comparison) {
-  return summarize(result_rows(comparison.cells));
-}
+using test::series_of;
 
 Config with_variants(std::vector<Variant> variants) {
   Config config = test::sample_comparison(1).config;

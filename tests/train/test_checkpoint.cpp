@@ -10,6 +10,7 @@
 #include "core/files.h"
 #include "data/hdf5_reader.h"
 #include "tests/support/small_disk.h"
+#include "tests/support/text.h"
 #include "tests/train/tiny.h"
 #include "train/checkpoint.h"
 #include "train/run_folder.h"
@@ -56,9 +57,7 @@ std::string message_of(const std::function<void()>& action) {
   return "no FileError";
 }
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+using test::contains;
 
 TEST_CASE("checkpoint: what was saved comes back, bit for bit") {
   const TemporaryFolder folder;
