@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "core/error.h"
-#include "train/progress.h"
+#include "train/terminal.h"
 
 namespace tapeline {
 namespace {

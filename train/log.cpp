@@ -6,7 +6,7 @@
 #include <memory>
 #include <string_view>
 
-#include "train/progress.h"
+#include "train/terminal.h"
 
 namespace tapeline {
 
@@ -28,7 +28,7 @@ class Severity : public spdlog::custom_flag_formatter {
 }  // namespace
 
 void set_up_log(LogLevel level) {
-  const auto colour = colour_wanted() ? spdlog::color_mode::always : spdlog::color_mode::never;
+  const auto colour = colour_wanted(STDERR_FILENO) ? spdlog::color_mode::always : spdlog::color_mode::never;
   auto logger = std::make_shared<spdlog::logger>(
       "tapeline", std::make_shared<spdlog::sinks::stderr_color_sink_mt>(colour));
   auto formatter = std::make_unique<spdlog::pattern_formatter>();

@@ -1,6 +1,7 @@
 #include "train/metrics.h"
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "core/error.h"
@@ -34,8 +35,15 @@ MetricsFile::MetricsFile(std::filesystem::path path, Index keep_up_to) : path_(s
                      path_.string());
 }
 
-void MetricsFile::write(const nlohmann::ordered_json& line) {
-  file_ << line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n' << std::flush;
+void MetricsFile::write(std::initializer_list<Metric> line) {
+  nlohmann::ordered_json json;
+  for (const auto& [name, value] : line) {
+    const double* number = std::get_if<double>(&value);
+    json[std::string(name)] = number != nullptr
+                                  ? json_number(*number)
+                                  : std::visit([](auto held) { return nlohmann::ordered_json(held); }, value);
+  }
+  file_ << json.dump() << '\n' << std::flush;
   require<FileError>(file_.good(), "\"{}\": a line of metrics could not be written; is the disk full?",
                      path_.string());
 }

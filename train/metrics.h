@@ -2,11 +2,18 @@
 
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
+#include <initializer_list>
+#include <nlohmann/json_fwd.hpp>
+#include <string_view>
+#include <utility>
+#include <variant>
 
 #include "core/index.h"
 
 namespace tapeline {
+
+/// A name and what was measured.
+using Metric = std::pair<std::string_view, std::variant<bool, Index, double>>;
 
 /// The run's metrics, one JSON object a line, flushed line by line. Every line has a "step".
 class MetricsFile {
@@ -15,7 +22,7 @@ class MetricsFile {
   /// empty). Throws FileError.
   MetricsFile(std::filesystem::path path, Index keep_up_to);
   /// Throws FileError when the line could not be written. NaN and infinities are written as strings.
-  void write(const nlohmann::ordered_json& line);
+  void write(std::initializer_list<Metric> line);
 
  private:
   std::filesystem::path path_;

@@ -1,26 +1,20 @@
 #include "train/progress.h"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <limits>
+
+#include "train/terminal.h"
 
 namespace tapeline {
 
 namespace {
 
 constexpr double terminal_interval = 0.1;
-
-bool terminal() {
-  const char* kind = std::getenv("TERM");
-  return isatty(STDERR_FILENO) != 0 && kind != nullptr && std::strcmp(kind, "dumb") != 0;
-}
 
 // Whoever watched may have left (a closed terminal, head): that is no reason to end the work.
 void print_to_watcher(const std::string& text) {
@@ -34,19 +28,9 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 
 }  // namespace
 
-std::size_t terminal_columns(int descriptor) {
-  winsize size{};
-  return ioctl(descriptor, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
-}
-
 ProgressStyle progress_style(bool quiet) {
   if (quiet) return ProgressStyle::none;
-  return terminal() ? ProgressStyle::terminal : ProgressStyle::plain;
-}
-
-bool colour_wanted() {
-  const char* no_colour = std::getenv("NO_COLOR");
-  return terminal() && (no_colour == nullptr || *no_colour == '\0');
+  return is_terminal(STDERR_FILENO) ? ProgressStyle::terminal : ProgressStyle::plain;
 }
 
 std::string duration_text(double seconds) {

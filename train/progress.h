@@ -12,11 +12,6 @@ namespace tapeline {
 enum class ProgressStyle { none, plain, terminal };
 /// What standard error is fit for; `none` when quiet. TERM=dumb counts as no terminal.
 ProgressStyle progress_style(bool quiet);
-/// Whether colour and bold are wanted on standard error: a terminal, and NO_COLOR not set.
-bool colour_wanted();
-
-/// Columns of the terminal that a descriptor leads to; 0 when it is none, or does not tell.
-std::size_t terminal_columns(int descriptor);
 
 /// "1m 05s", "2h 03m", "8s"; "?" for what is not known.
 std::string duration_text(double seconds);

@@ -161,9 +161,9 @@ class Run {
     const double gflops = flops_.training() * speed / 1e9;
     metrics_->write({{"step", number},
                      {"tokens", number * shape_.tokens()},
-                     {"loss", json_number(loss.mean())},
+                     {"loss", loss.mean()},
                      {"lr", rate},
-                     {"grad_norm", json_number(report.gradient_norm)},
+                     {"grad_norm", report.gradient_norm},
                      {"applied", report.applied},
                      {"tokens_per_second", speed},
                      {"gflops", gflops}});
@@ -224,8 +224,8 @@ class Run {
     const bool better = std::isfinite(result.nll) && (best == nullptr || result.nll < best->value);
     record_.validation_losses.push_back({record_.step, result.nll});
     metrics_->write({{"step", record_.step},
-                     {"validation_loss", json_number(result.nll)},
-                     {"validation_bits_per_byte", json_number(result.bits_per_byte)},
+                     {"validation_loss", result.nll},
+                     {"validation_bits_per_byte", result.bits_per_byte},
                      {"validation_tokens", result.scored_tokens}});
     line_.clear();
     say("{}step {}: validation loss {:.4f} nats a token ({:.4f} bits a byte, {} tokens)", prefix(),

@@ -5,9 +5,12 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "core/error.h"
+#include "core/excerpt.h"
 #include "experiments/bench/step.h"
 #include "experiments/commands/common.h"
 #include "experiments/commands/dry_run.h"
+#include "experiments/exit_code.h"
 #include "experiments/output.h"
 #include "experiments/table.h"
 #include "train/progress.h"
@@ -79,6 +82,10 @@ std::string human_text(const StepSpeed& speed) {
 
 int bench(const BenchCommand& command) {
   command.output.set_up();
+  require<ConfigError>(command.what == "step", "bench: there is no \"{}\" to measure; there is step",
+                       excerpt(command.what));
+  require<ConfigError>(command.repeats >= 1 && command.repeats <= 10000,
+                       "--repeats {}: it must be from 1 to 10000", command.repeats);
   const ResolvedConfig config = command.config.resolve();
   if (command.config.dry_run()) return dry_run(config, command.output);
   const StepSpeed speed = measure_step(config.config, command.repeats);
@@ -88,20 +95,25 @@ int bench(const BenchCommand& command) {
 
 }  // namespace
 
-void add_bench_command(CLI::App& app, Invocation& invocation) {
+Command bench_command() {
   const auto options = std::make_shared<BenchCommand>();
-  CLI::App& command =
-      add_command(app, invocation, "bench", "speed against the machine's own measured limit",
-                  "tapeline bench step --preset toy --json", [options] { return bench(*options); });
-  command.add_option("WHAT", options->what, "step: one training step")
-      ->required()
-      ->check(CLI::IsMember({"step"}));
+  Command command{.name = "bench",
+                  .description = "speed against the machine's own measured limit",
+                  .examples = {"tapeline bench step --preset toy --json"},
+                  .run = [options] { return bench(*options); }};
+  command.options = {{.name = "WHAT",
+                      .value = "",
+                      .help = "step: one training step",
+                      .target = &options->what,
+                      .required = true,
+                      .offers = {"step"}}};
   options->config.add_to(command);
-  command.add_option("--repeats", options->repeats, "how often each thing is timed")
-      ->type_name("N")
-      ->check(CLI::Range(1, 10000))
-      ->capture_default_str();
+  command.options.push_back({.name = "--repeats",
+                             .value = "N",
+                             .help = "how often each thing is timed; default 15",
+                             .target = &options->repeats});
   options->output.add_to(command);
+  return command;
 }
 
 }  // namespace tapeline

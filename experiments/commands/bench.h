@@ -1,10 +1,10 @@
 #pragma once
 
-#include "experiments/commands/command.h"
+#include "experiments/command_line/command.h"
 
 namespace tapeline {
 
 /// tapeline bench step: the speed of a training step against the machine's own measured limit.
-void add_bench_command(CLI::App& app, Invocation& invocation);
+Command bench_command();
 
 }  // namespace tapeline

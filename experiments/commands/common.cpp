@@ -1,51 +1,81 @@
 #include "experiments/commands/common.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 
 #include "core/error.h"
 #include "core/excerpt.h"
+#include "data/source.h"
+#include "layers/positional/registry.h"
 #include "train/log.h"
 #include "train/preset.h"
 
 namespace tapeline {
 
-void OutputOptions::add_to(CLI::App& command, bool results) {
-  if (results) command.add_flag("--json", json, "print results as JSON")->disable_flag_override();
-  CLI::Option* less = command.add_flag("-q,--quiet", quiet, "no progress, warnings and errors only");
-  command.add_flag("-v,--verbose", verbose, "say more about what is done")->excludes(less);
+void OutputOptions::add_to(Command& command, bool results) {
+  if (results) {
+    command.options.push_back(
+        {.name = "--json", .value = "", .help = "print results as JSON", .target = &json});
+  }
+  command.options.push_back(
+      {.name = "-q,--quiet", .value = "", .help = "no progress, warnings and errors only", .target = &quiet});
+  command.options.push_back({.name = "-v,--verbose",
+                             .value = "",
+                             .help = "say more about what is done",
+                             .target = &verbose,
+                             .excludes = "--quiet"});
 }
 
 void OutputOptions::set_up() const {
   set_up_log(quiet ? LogLevel::quiet : verbose ? LogLevel::verbose : LogLevel::normal);
 }
 
-void ConfigOptions::add_to(CLI::App& command) {
-  command.add_option("CONFIG", file_, "a TOML file with keys that differ from the preset")->type_name("");
-  std::string names;
+void ConfigOptions::add_to(Command& command) {
+  std::string aims;
+  std::vector<std::string> names;
   for (const Preset& preset : presets()) {
-    names += fmt::format("{}{} ({})", names.empty() ? "" : "; ", preset.name, preset.aim);
+    aims += fmt::format("{}{} ({})", aims.empty() ? "" : "; ", preset.name, preset.aim);
+    names.emplace_back(preset.name);
   }
-  command
-      .add_option("--preset", preset_,
-                  fmt::format("what to start from: {}; default {}", names, default_preset))
-      ->type_name("NAME");
-  command.add_option("--set", sets_, "any config key, as often as wanted: --set model.width=256")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);  // else it would take the words behind it too
+  command.options.push_back({.name = "CONFIG",
+                             .value = "",
+                             .help = "a TOML file with keys that differ from the preset",
+                             .target = &file_,
+                             .path = Option::Path::file});
+  command.options.push_back({.name = "--preset",
+                             .value = "NAME",
+                             .help = fmt::format("what to start from: {}; default {}", aims, default_preset),
+                             .target = &preset_,
+                             .offers = names});
+  command.options.push_back({.name = "--set",
+                             .value = "KEY=VALUE",
+                             .help = "any config key, as often as wanted: --set model.width=256",
+                             .target = &sets_});
+  std::vector<std::string> corpora;
+  for (const NamedCorpus& corpus : named_corpora()) corpora.emplace_back(corpus.name);
   add_key(command, "--text", "data.source", "PATH",
-          "the text: a named corpus (kjv), a file, a folder, - for standard input");
+          "the text: a named corpus (kjv), a file, a folder, - for standard input", corpora);
+  command.options.back().path = Option::Path::file;
   add_key(command, "--seed", "train.seed", "N", "seed of weights, order and dropout");
   add_key(command, "--threads", "train.threads", "N", "threads to use; 0: all cores");
-  command
-      .add_flag("--dry-run", dry_run_,
-                "print the resolved config, parameters, work, memory and time, and stop")
-      ->disable_flag_override();
+  command.options.push_back({.name = "--dry-run",
+                             .value = "",
+                             .help = "print the resolved config, parameters, work, memory and time, and stop",
+                             .target = &dry_run_});
 }
 
-void ConfigOptions::add_key(CLI::App& command, const std::string& flag, const std::string& key,
-                            const std::string& value_name, const std::string& help) {
-  const auto store = [this, flag, key](const std::string& value) { flags_.push_back({key, value, flag}); };
-  command.add_option_function<std::string>(flag, store, help)->type_name(value_name);
+void ConfigOptions::add_key(Command& command, const std::string& flag, const std::string& key,
+                            const std::string& value_name, const std::string& help,
+                            const std::vector<std::string>& offers) {
+  command.options.push_back({.name = flag,
+                             .value = value_name,
+                             .help = help,
+                             .target =
+                                 [this, flag, key](const std::string& value) {
+                                   flags_.push_back({key, value, flag});
+                                 },
+                             .offers = offers});
 }
 
 ResolvedConfig ConfigOptions::resolve(const std::string& otherwise) const {
@@ -62,6 +92,12 @@ std::string ConfigOptions::name() const {
     if (!stem.empty()) return stem;
   }
   return preset_.empty() ? std::string(default_preset) : preset_;
+}
+
+std::vector<std::string> encoding_names() {
+  std::vector<std::string> names;
+  for (const EncodingKind& kind : encoding_kinds()) names.emplace_back(kind.name);
+  return names;
 }
 
 Assignment read_assignment(const std::string& text, const std::string& flag, const std::string& prefix) {

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "experiments/commands/command.h"
+#include "experiments/command_line/command.h"
 #include "train/config_loader.h"
 
 namespace tapeline {
@@ -15,7 +15,7 @@ struct OutputOptions {
   bool verbose = false;
 
   /// `results`: whether the command prints results, and so has --json.
-  void add_to(CLI::App& command, bool results = true);
+  void add_to(Command& command, bool results = true);
   /// Sets the log's level; the first thing a command does when it runs.
   void set_up() const;
 };
@@ -25,11 +25,12 @@ struct OutputOptions {
 class ConfigOptions {
  public:
   /// Adds CONFIG, --preset, --set, --text, --seed, --threads and --dry-run.
-  void add_to(CLI::App& command);
+  void add_to(Command& command);
   /// Adds a flag of its own for a key, stronger than --set: add_key(command, "--seeds", "compare.seeds", "N",
   /// "seeds"). Lists take commas: --encodings rope,alibi.
-  void add_key(CLI::App& command, const std::string& flag, const std::string& key,
-               const std::string& value_name, const std::string& help);
+  void add_key(Command& command, const std::string& flag, const std::string& key,
+               const std::string& value_name, const std::string& help,
+               const std::vector<std::string>& offers = {});
 
   /// Reads file and environment and resolves; without CONFIG and --preset from `otherwise`, when there is
   /// such a file (that of the run to go on with). Throws ConfigError.
@@ -46,6 +47,9 @@ class ConfigOptions {
   std::vector<Assignment> flags_;
   bool dry_run_ = false;
 };
+
+/// The names of the encodings in this build, in the order of the registry.
+std::vector<std::string> encoding_names();
 
 /// Splits "KEY=VALUE" as given to `flag` ("--set", "--positional"); `prefix` is put before the key
 /// ("positional."). Throws ConfigError without "=".

@@ -5,10 +5,11 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "experiments/commands/command_line.h"
+#include "experiments/command_line/as_typed.h"
 #include "experiments/commands/common.h"
 #include "experiments/commands/dry_run.h"
 #include "experiments/compare/job.h"
+#include "experiments/exit_code.h"
 #include "experiments/output.h"
 #include "experiments/report/report.h"
 #include "train/metrics.h"
@@ -78,23 +79,24 @@ int compare(const CompareCommand& command) {
 
 }  // namespace
 
-void add_compare_command(CLI::App& app, Invocation& invocation) {
+Command compare_command() {
   const auto options = std::make_shared<CompareCommand>();
-  CLI::App& command = add_command(
-      app, invocation, "compare", "several encodings: trained short, evaluated long, with a report",
-      "tapeline compare --preset toy --encodings learned,sinusoidal,rope,alibi --seeds 1",
-      [options] { return compare(*options); });
+  Command command{.name = "compare",
+                  .description = "several encodings: trained short, evaluated long, with a report",
+                  .examples = {"tapeline compare --preset toy --encodings learned,sinusoidal,rope,alibi"},
+                  .run = [options] { return compare(*options); }};
   options->config.add_to(command);
   options->config.add_key(command, "--encodings", "compare.encodings", "A,B",
-                          "the positional encodings to compare, see tapeline encodings");
+                          "what to compare, see tapeline encodings; default: every kind", encoding_names());
   options->config.add_key(command, "--seeds", "compare.seeds", "N", "how many times each is trained");
-  command
-      .add_option(
-          "--out", options->out,
-          "the folder of the comparison; default runs/compare-<preset or config name>; the same command "
-          "goes on where it was stopped")
-      ->type_name("DIR");
+  command.options.push_back({.name = "--out",
+                             .value = "DIR",
+                             .help = "the folder of the comparison; default runs/compare-<preset or config "
+                                     "name>; the same command goes on where it was stopped",
+                             .target = &options->out,
+                             .path = Option::Path::folder});
   options->output.add_to(command);
+  return command;
 }
 
 }  // namespace tapeline

@@ -1,11 +1,11 @@
 #pragma once
 
-#include "experiments/commands/command.h"
+#include "experiments/command_line/command.h"
 
 namespace tapeline {
 
 /// tapeline compare [CONFIG]: trains every variant under every seed, evaluates each at every length, writes
 /// results and report.
-void add_compare_command(CLI::App& app, Invocation& invocation);
+Command compare_command();
 
 }  // namespace tapeline

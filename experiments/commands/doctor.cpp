@@ -2,8 +2,6 @@
 
 #include <unistd.h>
 
-#include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -16,8 +14,10 @@
 #include "experiments/doctor/programs.h"
 #include "experiments/doctor/storage.h"
 #include "experiments/doctor/text.h"
+#include "experiments/exit_code.h"
 #include "experiments/output.h"
 #include "experiments/table.h"
+#include "train/terminal.h"
 
 namespace tapeline {
 namespace {
@@ -39,13 +39,6 @@ void add(Findings& all, const char* id, const Examine& examine) {
   }
 }
 
-bool colour_wanted_on_output() {
-  const char* no_colour = std::getenv("NO_COLOR");
-  const char* terminal = std::getenv("TERM");
-  return ::isatty(STDOUT_FILENO) == 1 && (no_colour == nullptr || *no_colour == '\0') &&
-         (terminal == nullptr || std::strcmp(terminal, "dumb") != 0);
-}
-
 int doctor(const DoctorCommand& command) {
   command.output.set_up();
   Findings findings;
@@ -60,22 +53,27 @@ int doctor(const DoctorCommand& command) {
     write_output(findings_json(findings).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) +
                  '\n');
   } else {
-    write_output(findings_text(findings, terminal_width(), !command.output.quiet, colour_wanted_on_output()));
+    write_output(
+        findings_text(findings, terminal_width(), !command.output.quiet, colour_wanted(STDOUT_FILENO)));
   }
   return count(findings, Finding::State::problem) > 0 ? exit_code::unmet : exit_code::done;
 }
 
 }  // namespace
 
-void add_doctor_command(CLI::App& app, Invocation& invocation) {
+Command doctor_command() {
   const auto options = std::make_shared<DoctorCommand>();
-  CLI::App& command =
-      add_command(app, invocation, "doctor", "what of this machine is not right, and the line that mends it",
-                  "tapeline doctor --out runs", [options] { return doctor(*options); });
-  command.add_option("--out", options->out, "the folder that runs will be written to")
-      ->type_name("DIR")
-      ->capture_default_str();
+  Command command{.name = "doctor",
+                  .description = "what of this machine is not right, and the line that mends it",
+                  .examples = {"tapeline doctor --out runs"},
+                  .run = [options] { return doctor(*options); }};
+  command.options = {{.name = "--out",
+                      .value = "DIR",
+                      .help = "the folder that runs will be written to; default runs",
+                      .target = &options->out,
+                      .path = Option::Path::folder}};
   options->output.add_to(command);
+  return command;
 }
 
 }  // namespace tapeline

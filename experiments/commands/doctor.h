@@ -1,10 +1,10 @@
 #pragma once
 
-#include "experiments/commands/command.h"
+#include "experiments/command_line/command.h"
 
 namespace tapeline {
 
 /// `tapeline doctor`: whether this machine is right for the program, and the lines that mend what is not.
-void add_doctor_command(CLI::App& app, Invocation& invocation);
+Command doctor_command();
 
 }  // namespace tapeline

@@ -11,6 +11,7 @@
 #include "core/memory.h"
 #include "core/parallel.h"
 #include "core/random.h"
+#include "experiments/exit_code.h"
 #include "experiments/output.h"
 #include "train/config_derived.h"
 #include "train/flops.h"

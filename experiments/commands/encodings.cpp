@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/commands/common.h"
+#include "experiments/exit_code.h"
 #include "experiments/output.h"
 #include "experiments/table.h"
 #include "layers/positional/registry.h"
@@ -103,13 +104,19 @@ int encodings(const EncodingsOptions& options) {
 
 }  // namespace
 
-void add_encodings_command(CLI::App& app, Invocation& invocation) {
+Command encodings_command() {
   const auto options = std::make_shared<EncodingsOptions>();
-  CLI::App& command =
-      add_command(app, invocation, "encodings", "the positional encodings built in, one by one",
-                  "tapeline encodings alibi", [options] { return encodings(*options); });
-  command.add_option("NAME", options->name, "only this one, in full")->type_name("");
+  Command command{.name = "encodings",
+                  .description = "the positional encodings built in, one by one",
+                  .examples = {"tapeline encodings alibi"},
+                  .run = [options] { return encodings(*options); }};
+  command.options = {{.name = "NAME",
+                      .value = "",
+                      .help = "only this one, in full",
+                      .target = &options->name,
+                      .offers = encoding_names()}};
   options->output.add_to(command);
+  return command;
 }
 
 }  // namespace tapeline

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "experiments/commands/command.h"
+#include "experiments/command_line/command.h"
 
 namespace tapeline {
 
 /// `tapeline encodings [NAME]`: the positional encodings of this build.
-void add_encodings_command(CLI::App& app, Invocation& invocation);
+Command encodings_command();
 
 }  // namespace tapeline

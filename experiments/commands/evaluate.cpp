@@ -13,6 +13,7 @@
 #include "data/corpus.h"
 #include "experiments/commands/common.h"
 #include "experiments/evaluation_output.h"
+#include "experiments/exit_code.h"
 #include "experiments/output.h"
 #include "train/checkpoint.h"
 #include "train/config_derived.h"
@@ -164,42 +165,55 @@ int evaluate(const EvaluateCommand& command) {
 
 }  // namespace
 
-void add_evaluate_command(CLI::App& app, Invocation& invocation) {
+Command evaluate_command() {
   const auto options = std::make_shared<EvaluateCommand>();
-  CLI::App& command =
-      add_command(app, invocation, "evaluate", "one trained model at many lengths",
-                  "tapeline evaluate runs/train-toy --lengths 1x,4x,1024 --protocol nonoverlapping",
-                  [options] { return evaluate(*options); });
-  command
-      .add_option("CHECKPOINT", options->checkpoint,
-                  "a checkpoint file, or a run folder (its latest checkpoint)")
-      ->required();
-  command
-      .add_option(
-          "--text", options->text,
-          "another text, every token but the first scored; default: the validation blocks of the trained one")
-      ->type_name("PATH");
-  command
-      .add_option("--lengths", options->lengths,
-                  "multiples of the trained length or numbers, between commas; default: as configured")
-      ->type_name("LIST");
-  command
-      .add_option(
-          "--protocol", options->protocols,
-          "nonoverlapping (windows side by side), sliding (full history), or both; default: as configured")
-      ->type_name("LIST");
-  command
-      .add_option("--stride", options->stride,
-                  "sliding: new targets a window; default half the trained length")
-      ->type_name("S");
-  command.add_option("--scored", options->scored, "all: every token but the first of each block")
-      ->type_name("all");
-  command
-      .add_option("--positional", options->positional,
-                  "what can be changed after training, relative to [positional]: rope.base=500")
-      ->type_name("KEY=VALUE");
-  command.add_option("--threads", options->threads, "threads to use; default: as trained")->type_name("N");
+  Command command{.name = "evaluate",
+                  .description = "one trained model at many lengths",
+                  .examples = {"tapeline evaluate runs/train-toy --lengths 1x,4x,1024"},
+                  .run = [options] { return evaluate(*options); }};
+  command.options = {
+      {.name = "CHECKPOINT",
+       .value = "",
+       .help = "a checkpoint file, or a run folder (its latest checkpoint)",
+       .target = &options->checkpoint,
+       .required = true,
+       .path = Option::Path::file},
+      {.name = "--text",
+       .value = "PATH",
+       .help = "another text, every token but the first scored; default: the validation blocks of the "
+               "trained one",
+       .target = &options->text,
+       .path = Option::Path::file},
+      {.name = "--lengths",
+       .value = "LIST",
+       .help = "multiples of the trained length (16x) or numbers, between commas; default: as configured",
+       .target = &options->lengths},
+      {.name = "--protocol",
+       .value = "LIST",
+       .help = "nonoverlapping (windows side by side), sliding (full history), or both; default: as "
+               "configured",
+       .target = &options->protocols,
+       .offers = {"nonoverlapping", "sliding", "nonoverlapping,sliding"}},
+      {.name = "--stride",
+       .value = "S",
+       .help = "sliding: new targets a window; default half the trained length",
+       .target = &options->stride},
+      {.name = "--scored",
+       .value = "all",
+       .help = "every token but the first of each block",
+       .target = &options->scored,
+       .offers = {"all"}},
+      {.name = "--positional",
+       .value = "KEY=VALUE",
+       .help = "what can be changed after training, relative to [positional]: rope.base=500",
+       .target = &options->positional},
+      {.name = "--threads",
+       .value = "N",
+       .help = "threads to use; default: as trained",
+       .target = &options->threads},
+  };
   options->output.add_to(command);
+  return command;
 }
 
 }  // namespace tapeline

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "experiments/commands/command.h"
+#include "experiments/command_line/command.h"
 
 namespace tapeline {
 
 /// tapeline evaluate CHECKPOINT: one trained model at many lengths.
-void add_evaluate_command(CLI::App& app, Invocation& invocation);
+Command evaluate_command();
 
 }  // namespace tapeline

@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "data/tokenizer.h"
 #include "experiments/commands/common.h"
+#include "experiments/exit_code.h"
 #include "experiments/output.h"
 #include "experiments/utf8_stream.h"
 #include "layers/generate.h"
@@ -97,32 +98,48 @@ int generate_text(const GenerateOptions& options) {
 
 }  // namespace
 
-void add_generate_command(CLI::App& app, Invocation& invocation) {
+Command generate_command() {
   const auto options = std::make_shared<GenerateOptions>();
-  CLI::App& command =
-      add_command(app, invocation, "generate", "text that goes on from a prompt, by a trained model",
-                  "tapeline generate runs/train-toy --prompt \"In the beginning\" --tokens 200 --seed 7",
-                  [options] { return generate_text(*options); });
-  command
-      .add_option("CHECKPOINT", options->checkpoint,
-                  "a checkpoint file, or a run folder (its latest checkpoint)")
-      ->required();
-  command.add_option("--prompt", options->prompt, "the text to go on from")->type_name("TEXT")->required();
   Sampling& sampling = options->request.sampling;
-  command.add_option("--tokens", options->request.tokens, "how many tokens to make (default 256)")
-      ->type_name("N");
-  command
-      .add_option("--temperature", sampling.temperature,
-                  "logits are divided by it; 0: always the likeliest token (default 0.8)")
-      ->type_name("X");
-  command.add_option("--top-k", sampling.top_k, "choose among the K likeliest only; 0: all (default)")
-      ->type_name("K");
-  command
-      .add_option("--top-p", sampling.top_p,
-                  "choose among the fewest likeliest whose probabilities reach P (default 1: all)")
-      ->type_name("P");
-  command.add_option("--seed", sampling.seed, "another seed, another text (default 0)")->type_name("N");
+  Command command{.name = "generate",
+                  .description = "text that goes on from a prompt, by a trained model",
+                  .examples = {"tapeline generate runs/train-toy --prompt \"In the beginning\" --seed 7"},
+                  .run = [options] { return generate_text(*options); }};
+  command.options = {
+      {.name = "CHECKPOINT",
+       .value = "",
+       .help = "a checkpoint file, or a run folder (its latest checkpoint)",
+       .target = &options->checkpoint,
+       .required = true,
+       .path = Option::Path::file},
+      {.name = "--prompt",
+       .value = "TEXT",
+       .help = "the text to go on from",
+       .target = &options->prompt,
+       .required = true},
+      {.name = "--tokens",
+       .value = "N",
+       .help = "how many tokens to make; default 256",
+       .target = &options->request.tokens},
+      {.name = "--temperature",
+       .value = "X",
+       .help = "logits are divided by it; 0: always the likeliest token; default 0.8",
+       .target = &sampling.temperature},
+      {.name = "--top-k",
+       .value = "K",
+       .help = "choose among the K likeliest only; default 0: all",
+       .target = &sampling.top_k},
+      {.name = "--top-p",
+       .value = "P",
+       .help = "choose among the fewest likeliest whose probabilities reach P; default 1: all",
+       .target = &sampling.top_p},
+      {.name = "--seed",
+       .value = "N",
+       .help = "another seed, another text; default 0",
+       .target = &sampling.seed},
+  };
   options->output.add_to(command);
+  return command;
 }
 
 }  // namespace tapeline

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "experiments/commands/command.h"
+#include "experiments/command_line/command.h"
 
 namespace tapeline {
 
 /// tapeline generate CHECKPOINT --prompt TEXT: text, with a key/value cache, streamed to the terminal.
-void add_generate_command(CLI::App& app, Invocation& invocation);
+Command generate_command();
 
 }  // namespace tapeline

@@ -9,7 +9,9 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
+#include "core/excerpt.h"
 #include "experiments/commands/common.h"
+#include "experiments/exit_code.h"
 #include "experiments/inspect/damage.h"
 #include "experiments/inspect/dataset_reading.h"
 #include "experiments/inspect/inspection_json.h"
@@ -202,6 +204,9 @@ int verify(const std::filesystem::path& path, const InspectCommand& command) {
 
 int inspect(const InspectCommand& command) {
   command.output.set_up();
+  require<ConfigError>(std::ranges::find(sort_keys(), command.sort) != sort_keys().end(),
+                       "--sort: there is no order \"{}\"; there are {}", excerpt(command.sort),
+                       fmt::join(sort_keys(), ", "));
   const std::filesystem::path path = resolve_checkpoint(command.checkpoint);
   if (command.verify) return verify(path, command);
   Opened opened = open(path);
@@ -212,35 +217,47 @@ int inspect(const InspectCommand& command) {
 
 }  // namespace
 
-void add_inspect_command(CLI::App& app, Invocation& invocation) {
+Command inspect_command() {
   const auto options = std::make_shared<InspectCommand>();
-  CLI::App& command =
-      add_command(app, invocation, "inspect", "what a checkpoint holds: tensors, statistics, state, config",
-                  "tapeline inspect runs/mine --match '*attention*' --sort norm",
-                  [options] { return inspect(*options); });
-  command.add_option("CHECKPOINT", options->checkpoint, "a checkpoint file or a run folder")
-      ->required()
-      ->type_name("");
-  command.add_option("NAME", options->name, "one tensor in full, or the tensors of one group")->type_name("");
-  command.add_option("--slice", options->slice, "which values of NAME, as in numpy: 0:4,10:20")
-      ->type_name("SLICE");
-  command.add_option("--match", options->match, "only tensors whose name fits: '*/attention/*'")
-      ->type_name("GLOB");
-  command
-      .add_option("--sort", options->sort,
-                  fmt::format("order: {}; default file", fmt::join(sort_keys(), ", ")))
-      ->type_name("KEY")
-      ->check([](const std::string& key) {
-        const bool known = std::ranges::find(sort_keys(), key) != sort_keys().end();
-        return known
-                   ? std::string()
-                   : fmt::format("there is no order \"{}\"; there are {}", key, fmt::join(sort_keys(), ", "));
-      });
-  command.add_flag("--all", options->all, "list the optimizer's tensors and every key of the config too")
-      ->disable_flag_override();
-  command.add_flag("--verify", options->verify, "check every digest and that all numbers are finite")
-      ->disable_flag_override();
+  Command command{.name = "inspect",
+                  .description = "what a checkpoint holds: tensors, statistics, state, config",
+                  .examples = {"tapeline inspect runs/mine --match '*attention*' --sort norm"},
+                  .run = [options] { return inspect(*options); }};
+  command.options = {
+      {.name = "CHECKPOINT",
+       .value = "",
+       .help = "a checkpoint file or a run folder",
+       .target = &options->checkpoint,
+       .required = true,
+       .path = Option::Path::file},
+      {.name = "NAME",
+       .value = "",
+       .help = "one tensor in full, or the tensors of one group",
+       .target = &options->name},
+      {.name = "--slice",
+       .value = "SLICE",
+       .help = "which values of NAME, as in numpy: 0:4,10:20",
+       .target = &options->slice},
+      {.name = "--match",
+       .value = "GLOB",
+       .help = "only tensors whose name fits: '*/attention/*'",
+       .target = &options->match},
+      {.name = "--sort",
+       .value = "KEY",
+       .help = fmt::format("order: {}; default file", fmt::join(sort_keys(), ", ")),
+       .target = &options->sort,
+       .offers = sort_keys()},
+      {.name = "--all",
+       .value = "",
+       .help = "list the optimizer's tensors and every key of the config too",
+       .target = &options->all},
+      {.name = "--verify",
+       .value = "",
+       .help = "check every digest and that all numbers are finite",
+       .target = &options->verify},
+  };
   options->output.add_to(command);
+  return command;
 }
 
 }  // namespace tapeline

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "experiments/commands/command.h"
+#include "experiments/command_line/command.h"
 
 namespace tapeline {
 
 /// tapeline inspect CHECKPOINT [NAME]: what a checkpoint holds, and whether it is healthy.
-void add_inspect_command(CLI::App& app, Invocation& invocation);
+Command inspect_command();
 
 }  // namespace tapeline

@@ -10,6 +10,7 @@
 #include "data/source.h"
 #include "data/token_store.h"
 #include "experiments/commands/common.h"
+#include "experiments/exit_code.h"
 #include "experiments/output.h"
 
 namespace tapeline {
@@ -48,26 +49,45 @@ int prepare(const PrepareOptions& options) {
 
 }  // namespace
 
-void add_prepare_command(CLI::App& app, Invocation& invocation) {
+Command prepare_command() {
   const auto options = std::make_shared<PrepareOptions>();
-  CLI::App& command = add_command(
-      app, invocation, "prepare", "text to a token store, for texts that are used again and again",
-      "tapeline prepare kjv --out kjv.h5\n  tapeline prepare letters/ diary.txt --out mine.h5\n"
-      "  cat *.txt | tapeline prepare - --out mine.h5",
-      [options] { return prepare(*options); });
   std::string corpora;
-  for (const NamedCorpus& corpus : named_corpora())
+  std::vector<std::string> names;
+  for (const NamedCorpus& corpus : named_corpora()) {
     corpora += fmt::format("{}{} ({})", corpora.empty() ? "" : "; ", corpus.name, corpus.description);
-  command
-      .add_option(
-          "SOURCE", options->sources,
-          fmt::format("files, folders, - for standard input, or corpora by name: {}; several are joined "
-                      "with a newline, in this order",
-                      corpora))
-      ->required();
-  command.add_option("--out", options->file, "the token store to write")->type_name("FILE")->required();
-  command.add_option("--tokenizer", options->tokenizer, "bytes")->type_name("KIND")->capture_default_str();
+    names.emplace_back(corpus.name);
+  }
+  Command command{
+      .name = "prepare",
+      .description = "text to a token store, for texts that are used again and again",
+      .examples = {"tapeline prepare kjv --out kjv.h5", "tapeline prepare letters/ diary.txt --out mine.h5",
+                   "cat *.txt | tapeline prepare - --out mine.h5"},
+      .run = [options] { return prepare(*options); }};
+  command.options = {
+      {.name = "SOURCE",
+       .value = "",
+       .help = fmt::format("files, folders, - for standard input, or corpora by name: {}; several are joined "
+                           "with a newline, in this order",
+                           corpora),
+       .target = &options->sources,
+       .required = true,
+       .offers = names,
+       .path = Option::Path::file},
+      {.name = "--out",
+       .value = "FILE",
+       .help = "the token store to write",
+       .target = &options->file,
+       .required = true,
+       .path = Option::Path::file},
+      {.name = "--tokenizer",
+       .value = "KIND",
+       .help =
+           "bytes (256 of them; default) or chars (the characters of the text, a vocabulary of their own)",
+       .target = &options->tokenizer,
+       .offers = {"bytes", "chars"}},
+  };
   options->output.add_to(command);
+  return command;
 }
 
 }  // namespace tapeline

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "experiments/commands/command.h"
+#include "experiments/command_line/command.h"
 
 namespace tapeline {
 
 /// `tapeline prepare SOURCE... --out FILE`: text to token store.
-void add_prepare_command(CLI::App& app, Invocation& invocation);
+Command prepare_command();
 
 }  // namespace tapeline

@@ -7,10 +7,11 @@
 #include <optional>
 
 #include "core/error.h"
-#include "experiments/commands/command_line.h"
+#include "experiments/command_line/as_typed.h"
 #include "experiments/commands/common.h"
 #include "experiments/commands/dry_run.h"
 #include "experiments/duration.h"
+#include "experiments/exit_code.h"
 #include "experiments/output.h"
 #include "train/metrics.h"
 #include "train/progress.h"
@@ -27,7 +28,7 @@ struct TrainCommand {
   std::string out;
   bool resume = false;
   std::string from;
-  std::optional<std::string> budget;
+  std::string budget;
   OutputOptions output;
 };
 
@@ -76,7 +77,7 @@ std::optional<Checkpoint> earlier_checkpoint(const TrainCommand& command, const 
 
 int train(const TrainCommand& command) {
   command.output.set_up();
-  const double budget = command.budget ? parse_duration(*command.budget, "--budget") : 0;
+  const double budget = command.budget.empty() ? 0 : parse_duration(command.budget, "--budget");
   const std::filesystem::path folder =
       command.out.empty() ? std::filesystem::path("runs") / ("train-" + command.config.name())
                           : std::filesystem::path(command.out);
@@ -109,29 +110,37 @@ int train(const TrainCommand& command) {
 
 }  // namespace
 
-void add_train_command(CLI::App& app, Invocation& invocation) {
+Command train_command() {
   const auto options = std::make_shared<TrainCommand>();
-  CLI::App& command = add_command(app, invocation, "train", "one model, on any text",
-                                  "tapeline train --preset toy --text my.txt --set positional.kind=alibi "
-                                  "--out runs/mine",
-                                  [options] { return train(*options); });
+  Command command{.name = "train",
+                  .description = "one model, on any text",
+                  .examples = {"tapeline train --text my.txt --set positional.kind=alibi --out runs/mine"},
+                  .run = [options] { return train(*options); }};
   options->config.add_to(command);
-  command.add_option("--out", options->out, "the run folder; default runs/train-<preset or config name>")
-      ->type_name("DIR");
-  command.add_flag("--resume", options->resume,
-                   "go on with the run that the folder holds, with its configuration");
-  command
-      .add_option(
-          "--from", options->from,
-          "start from the weights of this checkpoint or run folder; the config may differ where shapes "
-          "allow")
-      ->type_name("CHECKPOINT");
-  command
-      .add_option(
-          "--budget", options->budget,
-          "stop, saved, before a step that would end later than this: 90s, 10m, 1h30m; --resume goes on")
-      ->type_name("TIME");
+  const Option more[] = {
+      {.name = "--out",
+       .value = "DIR",
+       .help = "the run folder; default runs/train-<preset or config name>",
+       .target = &options->out,
+       .path = Option::Path::folder},
+      {.name = "--resume",
+       .value = "",
+       .help = "go on with the run that the folder holds, with its configuration",
+       .target = &options->resume},
+      {.name = "--from",
+       .value = "CHECKPOINT",
+       .help = "start from the weights of this checkpoint or run folder; the config may differ where shapes "
+               "allow",
+       .target = &options->from,
+       .path = Option::Path::file},
+      {.name = "--budget",
+       .value = "TIME",
+       .help = "stop, saved, before a step that would end later than this: 90s, 10m, 1h30m; --resume goes on",
+       .target = &options->budget},
+  };
+  command.options.insert(command.options.end(), std::begin(more), std::end(more));
   options->output.add_to(command);
+  return command;
 }
 
 }  // namespace tapeline

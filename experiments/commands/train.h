@@ -1,10 +1,10 @@
 #pragma once
 
-#include "experiments/commands/command.h"
+#include "experiments/command_line/command.h"
 
 namespace tapeline {
 
 /// tapeline train [CONFIG]: one model, in a run folder of its own.
-void add_train_command(CLI::App& app, Invocation& invocation);
+Command train_command();
 
 }  // namespace tapeline

@@ -1,6 +1,7 @@
 #include "experiments/inspect/inspection_json.h"
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "experiments/inspect/tree_text.h"
 
@@ -8,6 +9,10 @@ namespace tapeline {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+Json attribute_json(const AttributeValue& value) {
+  return std::visit([](const auto& held) { return Json(held); }, value);
+}
 
 Json attributes_json(const Attributes& attributes) {
   Json json = Json::object();
@@ -39,14 +44,15 @@ Json history_json(const std::vector<HistoryEntry>& entries) {
 Json config_json(const Listing& listing) {
   Json json = Json::object();
   for (const StoredKey& key : listing.config) {
-    json[key.name] = {{"value", key.value}, {"origin", key.origin.empty() ? Json() : Json(key.origin)}};
+    json[key.name] = {{"value", Json::parse(key.json)},
+                      {"origin", key.origin.empty() ? Json() : Json(key.origin)}};
   }
   return json;
 }
 
 Json config_value(const Listing& listing, std::string_view name) {
   const StoredKey* key = find_stored(listing.config, name);
-  return key == nullptr ? Json() : key->value;
+  return key == nullptr ? Json() : Json::parse(key->json);
 }
 
 bool is_of(const std::vector<ListedDataset>& group, const ListedDataset* dataset) {

@@ -106,10 +106,6 @@ std::string attribute_text(const AttributeValue& value) {
       value);
 }
 
-nlohmann::ordered_json attribute_json(const AttributeValue& value) {
-  return std::visit([](const auto& held) { return nlohmann::ordered_json(held); }, value);
-}
-
 std::string ListedDataset::label(const std::string& attribute) const {
   for (const auto& [found, value] : attributes) {
     if (found == attribute && std::holds_alternative<std::string>(value)) return std::get<std::string>(value);

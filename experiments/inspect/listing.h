@@ -17,7 +17,6 @@ using Attributes = std::vector<std::pair<std::string, AttributeValue>>;
 
 /// "0.5", "true", "rope".
 std::string attribute_text(const AttributeValue& value);
-nlohmann::ordered_json attribute_json(const AttributeValue& value);
 
 /// One dataset of a file, as a listing shows it.
 struct ListedDataset {

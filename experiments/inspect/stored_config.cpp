@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "core/error.h"
 #include "train/config_text.h"
@@ -45,6 +46,10 @@ std::string to_text(const toml::node& node) {
     return fmt::format("{{{}}}", fmt::join(parts, ", "));
   }
   return "?";
+}
+
+std::string to_plain_text(const toml::node& node) {
+  return node.is_string() ? node.as_string()->get() : to_text(node);
 }
 
 struct Leaf {
@@ -89,12 +94,16 @@ std::vector<StoredKey> read_stored_config(std::string_view values, std::string_v
   const toml::table of_origins = parse(origins, place);
   std::map<std::string, std::string> origin_of;
   for (const Leaf& leaf : leaves_of(of_origins)) {
-    origin_of[leaf.name] = leaf.node->is_string() ? leaf.node->as_string()->get() : to_text(*leaf.node);
+    origin_of[leaf.name] = to_plain_text(*leaf.node);
   }
   const toml::table of_values = parse(values, place);
   std::vector<StoredKey> keys;
   for (const Leaf& leaf : leaves_of(of_values)) {
-    keys.push_back({leaf.name, to_text(*leaf.node), to_json(*leaf.node), origin_of[leaf.name]});
+    keys.push_back({.name = leaf.name,
+                    .text = to_text(*leaf.node),
+                    .plain = to_plain_text(*leaf.node),
+                    .json = to_json(*leaf.node).dump(),
+                    .origin = origin_of[leaf.name]});
   }
   return keys;
 }

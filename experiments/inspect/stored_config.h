@@ -1,6 +1,5 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,10 +8,11 @@ namespace tapeline {
 
 /// One key of a configuration that stands in a file, known to this program or not.
 struct StoredKey {
-  std::string name;              ///< "model.width"
-  std::string text;              ///< the value as TOML
-  nlohmann::ordered_json value;  ///< the same for programs
-  std::string origin;            ///< "default", "preset toy", "--set"; empty: not stored
+  std::string name;    ///< "model.width"
+  std::string text;    ///< the value as TOML
+  std::string plain;   ///< the same, a string without its quotes
+  std::string json;    ///< the same as JSON
+  std::string origin;  ///< "default", "preset toy", "--set"; empty: not stored
 };
 
 /// The keys of two texts as a checkpoint holds them, values and origins, in the order of the first. Unlike

@@ -96,8 +96,7 @@ std::string format_text(const Listing& listing) {
 
 std::string config_text(const Listing& listing, std::string_view name) {
   const StoredKey* key = find_stored(listing.config, name);
-  if (key == nullptr) return "?";
-  return key->value.is_string() ? key->value.get<std::string>() : key->text;
+  return key == nullptr ? "?" : key->plain;
 }
 
 std::string parameters_text(const Listing& listing) {

@@ -55,7 +55,7 @@ TEST_CASE("inspect config: keys of any version, in the order of the text, with o
   CHECK(keys[0].origin == "preset smoke");
   CHECK(keys[1].name == "model.bias");
   CHECK(keys[1].origin.empty());
-  CHECK(keys[2].value == "rope");
+  CHECK(keys[2].json == "\"rope\"");
   CHECK(keys[3].name == "positional.rope.base");
   CHECK(keys[3].text == "10000.0");
   CHECK(keys[4].text == "[1, 2]");

@@ -1,7 +1,6 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include <regex>
 #include <string>
 #include <vector>
 
@@ -24,40 +23,7 @@ void check_refused(const Ran& ran, int code, const std::vector<std::string>& par
   }
 }
 
-const std::vector<std::string> commands = {"compare", "train",     "evaluate", "generate",
-                                           "prepare", "encodings", "bench"};
-
-/// The options of a command that take a value, and its positional words, as its --help shows them.
-std::vector<std::string> valued_options(const Shell& shell, const std::string& command) {
-  const std::string help = shell("$tapeline " + command + " --help").out;
-  const std::regex option("\n +(?:-[a-z],)?(--[a-z-]+) (?!Excludes)(?:[A-Z]|all)[^\n]*");
-  std::vector<std::string> names;
-  for (std::sregex_iterator at(help.begin(), help.end(), option), end; at != end; ++at) {
-    names.push_back((*at)[1].str() + " ");
-  }
-  const std::regex word("\n +([A-Z]+) [^\n]*");
-  const std::string words = help.substr(std::min(help.find("\nPositionals:"), help.size()));
-  if (std::smatch found; std::regex_search(words, found, word)) names.push_back("");
-  return names;
-}
-
 std::string long_name(std::size_t length) { return std::string(length, 'x'); }
-
-TEST_CASE("refusals: an empty value of any option or word of any command") {
-  const Shell shell;
-  std::size_t tried = 0;
-  for (const std::string& command : commands) {
-    for (const std::string& option : valued_options(shell, command)) {
-      CAPTURE(command);
-      CAPTURE(option);
-      const std::string name = option.empty() ? "" : option.substr(0, option.size() - 1);
-      check_refused(shell("$tapeline " + command + " " + option + "''"), 2, {name, "the value is empty"});
-      ++tried;
-    }
-  }
-  CHECK(tried > 40);
-  CHECK(names_in(shell.folder()).count("runs") == 0);
-}
 
 TEST_CASE("refusals: values, keys and words of any length make a short line") {
   const Shell shell;

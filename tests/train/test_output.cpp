@@ -15,6 +15,7 @@
 #include "train/flops.h"
 #include "train/metrics.h"
 #include "train/progress.h"
+#include "train/terminal.h"
 
 namespace tapeline {
 namespace {
@@ -37,7 +38,7 @@ std::string standard_error_of(const std::function<void()>& action) {
 TEST_CASE("progress: without a terminal plain lines, at most one an interval") {
   const std::string text = standard_error_of([] {
     CHECK(progress_style(false) == ProgressStyle::plain);
-    CHECK_FALSE(colour_wanted());
+    CHECK_FALSE(colour_wanted(STDERR_FILENO));
     Progress progress(ProgressStyle::plain, 3600);
     for (int i = 0; i < 1000; ++i) progress.show("step");
     progress.finish("done");
@@ -77,7 +78,7 @@ TEST_CASE("metrics: a resumed run cuts back to its checkpoint, a half line goes"
   {
     MetricsFile metrics(path, 0);
     for (Index step = 1; step <= 5; ++step) {
-      metrics.write({{"step", step}, {"loss", json_number(std::numeric_limits<double>::quiet_NaN())}});
+      metrics.write({{"step", step}, {"loss", std::numeric_limits<double>::quiet_NaN()}});
     }
   }
   std::ofstream(path, std::ios::app) << "{\"step\":6,\"lo";

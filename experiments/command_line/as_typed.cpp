@@ -1,4 +1,4 @@
-#include "experiments/commands/command_line.h"
+#include "experiments/command_line/as_typed.h"
 
 #include <algorithm>
 #include <cctype>

@@ -1,0 +1,117 @@
+#include "experiments/command_line/parser.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "core/error.h"
+#include "core/excerpt.h"
+#include "train/nearest_name.h"
+
+namespace tapeline {
+namespace {
+
+void bind(CLI::App& app, const Option& option) {
+  CLI::Option* bound = std::visit(
+      [&](const auto& target) -> CLI::Option* {
+        using Target = std::decay_t<decltype(target)>;
+        if constexpr (std::is_same_v<Target, bool*>) {
+          return app.add_flag(option.name, *target)->disable_flag_override();
+        } else if constexpr (std::is_same_v<Target, std::function<void(const std::string&)>>) {
+          return app.add_option_function<std::string>(option.name, target);
+        } else {
+          return app.add_option(option.name, *target);
+        }
+      },
+      option.target);
+  bound->required(option.required);
+  if (option.repeats() && !option.is_word())
+    bound->allow_extra_args(false);  // else it takes the words behind
+  if (!option.excludes.empty()) bound->excludes(app.get_option(option.excludes));
+  if (option.is_flag()) return;
+  const char* remedy = option.required ? "give one" : "give one, or leave it out";
+  // What transforms goes before the conversion, which would speak of other things.
+  bound->transform(CLI::Validator(
+      [remedy](const std::string& value) {
+        return value.empty() ? fmt::format("the value is empty; {}", remedy) : std::string();
+      },
+      ""));
+}
+
+std::vector<std::string> command_names(const Program& program) {
+  std::vector<std::string> names;
+  for (const Command& command : program.commands) names.push_back(command.name);
+  return names;
+}
+
+/// The first word must be a command or one of the few flags of the program itself.
+void check_first_word(const Program& program, const std::vector<std::string>& words) {
+  const std::vector<std::string> names = command_names(program);
+  require<ConfigError>(!words.empty(), "no command is given; there are {}; {} --help says more",
+                       fmt::join(names, ", "), program.name);
+  const std::string& word = words.front();
+  if (word.starts_with('-') || std::ranges::find(names, word) != names.end()) return;
+  const std::string nearest = nearest_name(word, names);
+  fail<ConfigError>(
+      "there is no command \"{}\"{}", excerpt(word),
+      nearest.empty() ? fmt::format("; there are {}", fmt::join(names, ", ")) : did_you_mean(nearest));
+}
+
+/// `path`: what --help is asked of, as in "tapeline train".
+[[noreturn]] void refuse_extra_word(const CLI::App& app, const std::string& path) {
+  const std::vector<std::string> left = app.remaining(true);
+  std::string word = left.empty() ? std::string() : left.front();
+  for (const std::string& candidate : left) {
+    if (candidate.starts_with('-') && candidate.size() > 1) {
+      word = candidate.substr(0, candidate.find('='));
+      break;
+    }
+  }
+  if (!word.starts_with('-'))
+    fail<ConfigError>("\"{}\" is one word too many; see {} --help", excerpt(word), path);
+  std::vector<std::string> flags;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) flags.push_back("--" + name);
+  }
+  const std::string nearest = word.starts_with("--") ? nearest_name(word, flags) : std::string();
+  fail<ConfigError>("there is no flag \"{}\" of {}{}", excerpt(word), path,
+                    nearest.empty() ? fmt::format("; see {} --help", path) : did_you_mean(nearest));
+}
+
+}  // namespace
+
+ParsedLine parse_command_line(const Program& program, const std::vector<std::string>& words) {
+  check_first_word(program, words);
+  CLI::App app("", program.name);
+  app.set_version_flag("--version", std::string());
+  for (const Command& command : program.commands) {
+    CLI::App* bound = app.add_subcommand(command.name);
+    for (const Option& option : command.options) bind(*bound, option);
+  }
+
+  const auto chosen = [&]() -> const Command* {
+    const auto found = std::ranges::find_if(
+        program.commands, [&](const Command& command) { return app.got_subcommand(command.name); });
+    return found == program.commands.end() ? nullptr : &*found;
+  };
+  const auto path = [&] {
+    return chosen() == nullptr ? program.name : fmt::format("{} {}", program.name, chosen()->name);
+  };
+  try {
+    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // CLI11 reads from the back
+  } catch (const CLI::CallForHelp&) {
+    return HelpWanted{chosen()};
+  } catch (const CLI::CallForVersion&) {
+    return VersionWanted{};
+  } catch (const CLI::ExtrasError&) {
+    refuse_extra_word(chosen() == nullptr ? app : *app.get_subcommand(chosen()->name), path());
+  } catch (const CLI::ParseError& error) {
+    fail<ConfigError>("{}; see {} --help", excerpt(error.what(), 200), path());
+  }
+  require<ConfigError>(chosen() != nullptr, "no command is given; {} --help lists them", program.name);
+  return chosen();
+}
+
+}  // namespace tapeline

@@ -1,0 +1,24 @@
+#include "experiments/commands/program.h"
+
+#include "experiments/commands/bench.h"
+#include "experiments/commands/compare.h"
+#include "experiments/commands/doctor.h"
+#include "experiments/commands/encodings.h"
+#include "experiments/commands/evaluate.h"
+#include "experiments/commands/generate.h"
+#include "experiments/commands/inspect.h"
+#include "experiments/commands/prepare.h"
+#include "experiments/commands/train.h"
+
+namespace tapeline {
+
+Program tapeline_program() {
+  return {.name = "tapeline",
+          .description = "Measures how far past its training length a Transformer still works.",
+          .example = "tapeline compare --encodings rope,alibi --text my.txt",
+          .commands = {compare_command(), train_command(), evaluate_command(), generate_command(),
+                       inspect_command(), prepare_command(), encodings_command(), bench_command(),
+                       doctor_command()}};
+}
+
+}  // namespace tapeline
