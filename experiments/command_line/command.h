@@ -24,6 +24,7 @@ struct Option {
   bool required = false;
   std::string excludes = {};               ///< the long name of a flag that cannot be given too
   std::vector<std::string> offers = {};    ///< values that a shell completes; others may be right as well
+  bool list = false;                       ///< several of the offers may stand in one value, between commas
   enum class Path { none, file, folder };  ///< or paths: a folder also stands where a file is offered
   Path path = Path::none;
 
@@ -32,20 +33,24 @@ struct Option {
   bool repeats() const { return std::holds_alternative<std::vector<std::string>*>(target); }
   /// "--quiet" of "-q,--quiet".
   std::string long_name() const { return name.substr(name.find("--") == name.npos ? 0 : name.find("--")); }
+  /// "-q" of "-q,--quiet"; empty when there is none.
+  std::string short_name() const { return name.find(',') == name.npos ? "" : name.substr(0, name.find(',')); }
 };
 
 /// A command as plain data: the parser, the help, the manual page and the shells' completions are made of it.
 struct Command {
   std::string name;
-  std::string description;            ///< one line, without a full stop
-  std::vector<std::string> examples;  ///< whole lines
-  std::function<int()> run;           ///< returns an exit code
-  std::vector<Option> options = {};   ///< words by their place first
+  std::string description;                ///< one line, without a full stop
+  std::vector<std::string> examples;      ///< whole lines
+  std::function<int()> run;               ///< returns an exit code
+  std::vector<Option> options = {};       ///< words by their place first
+  std::vector<std::string> details = {};  ///< paragraphs of the manual page
 };
 
 /// The program: its commands in the order of the help.
 struct Program {
   std::string name;
+  std::string version;
   std::string description;
   std::string example;
   std::vector<Command> commands;

@@ -85,6 +85,7 @@ void check_first_word(const Program& program, const std::vector<std::string>& wo
 ParsedLine parse_command_line(const Program& program, const std::vector<std::string>& words) {
   check_first_word(program, words);
   CLI::App app("", program.name);
+  app.require_subcommand(0, 1);  // a later word that is a command's name is a word
   app.set_version_flag("--version", std::string());
   for (const Command& command : program.commands) {
     CLI::App* bound = app.add_subcommand(command.name);

@@ -112,6 +112,10 @@ Command bench_command() {
                              .value = "N",
                              .help = "how often each thing is timed; default 15",
                              .target = &options->repeats});
+  command.details = {
+      "Times whole training steps, and beside them the products of matrices and the attention of such a step "
+      "alone, as fast as this machine can: the floor. The ratio of the two is what everything else costs, "
+      "whatever the machine."};
   options->output.add_to(command);
   return command;
 }

@@ -8,6 +8,7 @@
 #include "core/excerpt.h"
 #include "data/source.h"
 #include "layers/positional/registry.h"
+#include "train/config_table.h"
 #include "train/log.h"
 #include "train/preset.h"
 
@@ -38,6 +39,8 @@ void ConfigOptions::add_to(Command& command) {
     aims += fmt::format("{}{} ({})", aims.empty() ? "" : "; ", preset.name, preset.aim);
     names.emplace_back(preset.name);
   }
+  std::vector<std::string> keys;
+  for (const ConfigKey& key : config_keys()) keys.push_back(key.name + '=');
   command.options.push_back({.name = "CONFIG",
                              .value = "",
                              .help = "a TOML file with keys that differ from the preset",
@@ -51,7 +54,8 @@ void ConfigOptions::add_to(Command& command) {
   command.options.push_back({.name = "--set",
                              .value = "KEY=VALUE",
                              .help = "any config key, as often as wanted: --set model.width=256",
-                             .target = &sets_});
+                             .target = &sets_,
+                             .offers = keys});
   std::vector<std::string> corpora;
   for (const NamedCorpus& corpus : named_corpora()) corpora.emplace_back(corpus.name);
   add_key(command, "--text", "data.source", "PATH",

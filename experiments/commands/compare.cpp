@@ -88,6 +88,7 @@ Command compare_command() {
   options->config.add_to(command);
   options->config.add_key(command, "--encodings", "compare.encodings", "A,B",
                           "what to compare, see tapeline encodings; default: every kind", encoding_names());
+  command.options.back().list = true;
   options->config.add_key(command, "--seeds", "compare.seeds", "N", "how many times each is trained");
   command.options.push_back({.name = "--out",
                              .value = "DIR",
@@ -95,6 +96,14 @@ Command compare_command() {
                                      "name>; the same command goes on where it was stopped",
                              .target = &options->out,
                              .path = Option::Path::folder});
+  command.details = {
+      "Trains every variant, usually one a positional encoding, under every seed on windows of one length, "
+      "evaluates each at several times that length on the same targets, and prints a table. The folder gets "
+      "results.json and results.csv, a report to open (report.html, with its figures) and a folder of each "
+      "run.",
+      "A comparison that was stopped goes on with the same command: what is finished is not done again, an "
+      "interrupted training goes on from its last checkpoint, and the bytes of the results are those of an "
+      "undisturbed one."};
   options->output.add_to(command);
   return command;
 }

@@ -72,6 +72,10 @@ Command doctor_command() {
                       .help = "the folder that runs will be written to; default runs",
                       .target = &options->out,
                       .path = Option::Path::folder}};
+  command.details = {
+      "Looks at the libraries, threads, memory, processor, run folder and programs that tapeline uses, and "
+      "measures the speed of one product of matrices. Each finding is ok, a note, or a problem with the line "
+      "that mends it; the exit status is 4 when there is a problem."};
   options->output.add_to(command);
   return command;
 }

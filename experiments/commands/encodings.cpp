@@ -115,6 +115,9 @@ Command encodings_command() {
                       .help = "only this one, in full",
                       .target = &options->name,
                       .offers = encoding_names()}};
+  command.details = {
+      "Without NAME a table of the encodings in this build; with NAME the formula, where it acts, its "
+      "parameters and options, what happens past the trained length, and the paper."};
   options->output.add_to(command);
   return command;
 }

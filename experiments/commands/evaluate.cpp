@@ -193,7 +193,8 @@ Command evaluate_command() {
        .help = "nonoverlapping (windows side by side), sliding (full history), or both; default: as "
                "configured",
        .target = &options->protocols,
-       .offers = {"nonoverlapping", "sliding", "nonoverlapping,sliding"}},
+       .offers = {"nonoverlapping", "sliding"},
+       .list = true},
       {.name = "--stride",
        .value = "S",
        .help = "sliding: new targets a window; default half the trained length",
@@ -212,6 +213,12 @@ Command evaluate_command() {
        .help = "threads to use; default: as trained",
        .target = &options->threads},
   };
+  command.details = {
+      "Measures the loss of a trained model in windows of each length, by the same targets for every length, "
+      "in nats a token and bits a byte. Nonoverlapping windows begin without history; sliding ones give "
+      "every target the full window before it, and cost more.",
+      "A length that the encoding refuses (past the rows of a learned table) stands in the table as refused; "
+      "when it was named on the command line the exit status is 1."};
   options->output.add_to(command);
   return command;
 }

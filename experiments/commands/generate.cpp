@@ -138,6 +138,9 @@ Command generate_command() {
        .help = "another seed, another text; default 0",
        .target = &sampling.seed},
   };
+  command.details = {
+      "Writes the prompt and what follows it, token by token as they are made. The same seed gives the same "
+      "text."};
   options->output.add_to(command);
   return command;
 }

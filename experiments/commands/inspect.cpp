@@ -256,6 +256,12 @@ Command inspect_command() {
        .help = "check every digest and that all numbers are finite",
        .target = &options->verify},
   };
+  command.details = {
+      "Shows the tensors of a checkpoint as a tree with shapes, types and statistics, the state of training "
+      "with its losses, and the configuration with the origin of every value; with NAME one tensor in full: "
+      "values, a slice of them, a histogram. Files of any size are read piece by piece.",
+      "--verify reads every byte: digests, and that all numbers are finite; the exit status is 4 when "
+      "something is damaged."};
   options->output.add_to(command);
   return command;
 }

@@ -86,6 +86,10 @@ Command prepare_command() {
        .target = &options->tokenizer,
        .offers = {"bytes", "chars"}},
   };
+  command.details = {
+      "Other commands take a text as it is and keep its tokens by themselves; a token store is for texts "
+      "that come from a pipe or that many runs share on several machines. It can be given wherever a text "
+      "can."};
   options->output.add_to(command);
   return command;
 }

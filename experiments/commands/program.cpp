@@ -2,11 +2,13 @@
 
 #include "experiments/commands/bench.h"
 #include "experiments/commands/compare.h"
+#include "experiments/commands/completion.h"
 #include "experiments/commands/doctor.h"
 #include "experiments/commands/encodings.h"
 #include "experiments/commands/evaluate.h"
 #include "experiments/commands/generate.h"
 #include "experiments/commands/inspect.h"
+#include "experiments/commands/manual.h"
 #include "experiments/commands/prepare.h"
 #include "experiments/commands/train.h"
 
@@ -14,11 +16,12 @@ namespace tapeline {
 
 Program tapeline_program() {
   return {.name = "tapeline",
+          .version = TAPELINE_VERSION,
           .description = "Measures how far past its training length a Transformer still works.",
           .example = "tapeline compare --encodings rope,alibi --text my.txt",
           .commands = {compare_command(), train_command(), evaluate_command(), generate_command(),
                        inspect_command(), prepare_command(), encodings_command(), bench_command(),
-                       doctor_command()}};
+                       doctor_command(), completion_command(), manual_command()}};
 }
 
 }  // namespace tapeline

@@ -139,6 +139,12 @@ Command train_command() {
        .target = &options->budget},
   };
   command.options.insert(command.options.end(), std::begin(more), std::end(more));
+  command.details = {
+      "Trains one model and saves it again and again: every checkpoint is whole or is not there, and holds "
+      "the weights, the state of the optimizer, the place in the text, the tokenizer and the configuration. "
+      "The last few are kept, and the one with the lowest validation loss.",
+      "A run that was stopped by a signal, by --budget or by a power cut goes on with --resume; the weights "
+      "that it ends with are, to the last bit, those of an undisturbed run on the same number of threads."};
   options->output.add_to(command);
   return command;
 }

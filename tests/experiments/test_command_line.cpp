@@ -51,7 +51,11 @@ struct Sample {
          .target = [this](const std::string& value) { given += value; }},
         {.name = "-f,--flag", .value = "", .help = "a flag", .target = &flag},
         {.name = "-o,--other", .value = "", .help = "another", .target = &other, .excludes = "--flag"}};
-    return {.name = "sample", .description = "A sample.", .example = "sample work x", .commands = {command}};
+    return {.name = "sample",
+            .version = "1",
+            .description = "A sample.",
+            .example = "sample work x",
+            .commands = {command}};
   }
 };
 
@@ -111,6 +115,15 @@ TEST_CASE("command line: an empty value of any option or word of any command of 
     }
   }
   CHECK(tried > 45);
+}
+
+TEST_CASE("command line: a word that is the name of another command is a word") {
+  for (const Command& command : tapeline_program().commands) {
+    const Program program = tapeline_program();
+    const ParsedLine line = parse_command_line(program, {"manual", command.name});
+    REQUIRE(std::holds_alternative<const Command*>(line));
+    CHECK(std::get<const Command*>(line)->name == "manual");
+  }
 }
 
 TEST_CASE("command line: help is asked of the program or of one command") {
