@@ -191,7 +191,7 @@ TEST_CASE("inspect: NaN and infinities are counted, and null in JSON") {
   CHECK(Json::parse(shell("$tapeline inspect ill.h5 ill --slice : --json").out)["values"] ==
         Json::array({nullptr, 1.0, nullptr, 3.0}));
   CHECK(contains(shell("$tapeline inspect ill.h5").out, "NaN"));
-  check_refused(shell("$tapeline inspect ill.h5 --verify"), 1,
+  check_refused(shell("$tapeline inspect ill.h5 --verify"), 4,
                 "\"/model/ill\" (2 values), \"/model/void\" (1 values)");
 }
 
@@ -219,10 +219,10 @@ TEST_CASE("inspect --verify: says what was checked, and names what is damaged") 
   }
   const std::size_t at = file.find(bytes);
   REQUIRE(at != std::string::npos);
-  check_refused(damage(at + 5), 1, "\"/model/blocks/0/attention/query/weight\" does not match its SHA-256");
-  check_refused(damage(100), 1, "bad.h5");
+  check_refused(damage(at + 5), 4, "\"/model/blocks/0/attention/query/weight\" does not match its SHA-256");
+  check_refused(damage(100), 4, "bad.h5");
   for (std::size_t place = 512; place < file.size(); place += file.size() / 30)
-    check_refused(damage(place), 1, "bad.h5");
+    check_refused(damage(place), 4, "bad.h5");
 
   // Whole as a file, but not what its own digest says.
   Hdf5Writer writer;
@@ -230,7 +230,9 @@ TEST_CASE("inspect --verify: says what was checked, and names what is damaged") 
   writer.number("/model/c", 1.0f);
   writer.attribute("/model/c", "sha256", std::string(64, '0'));
   Container::write(shell.folder() / "own.h5", "checkpoint", writer.finish());
-  check_refused(shell("$tapeline inspect own.h5 --verify"), 1, "\"/model/c\" does not match its SHA-256");
+  check_refused(shell("$tapeline inspect own.h5 --verify"), 4, "\"/model/c\" does not match its SHA-256");
+  CHECK(Json::parse(shell("$tapeline inspect own.h5 --verify --json").out)["verified"] == false);
+  check_refused(shell("$tapeline inspect nowhere.h5 --verify"), 1, "nowhere.h5");
 }
 
 TEST_CASE("inspect: files that are cut short, empty or foreign are refused by name") {
@@ -240,7 +242,7 @@ TEST_CASE("inspect: files that are cut short, empty or foreign are refused by na
        {std::size_t{0}, std::size_t{1}, std::size_t{96}, file.size() / 2, file.size() - 1}) {
     std::ofstream(shell.folder() / "cut.h5", std::ios::binary) << file.substr(0, size);
     check_refused(shell("$tapeline inspect cut.h5"), 1, "cut.h5");
-    check_refused(shell("$tapeline inspect cut.h5 --verify"), 1, "cut.h5");
+    check_refused(shell("$tapeline inspect cut.h5 --verify"), 4, "cut.h5");
   }
   check_refused(shell("$tapeline inspect text.txt"), 1, "text.txt");
   Container::write(shell.folder() / "tokens.h5", "tokens", "body");
