@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "core/error.h"
+#include "core/excerpt.h"
 #include "data/source.h"
 #include "data/token_store.h"
 #include "experiments/commands/common.h"
@@ -25,6 +28,9 @@ struct PrepareOptions {
 
 int prepare(const PrepareOptions& options) {
   options.output.set_up();
+  require<ConfigError>(!std::filesystem::is_regular_file(options.file) || TokenStore::is_store(options.file),
+                       "--out \"{}\" is there already and is no token store; give another name, or remove it",
+                       excerpt(options.file));
   const std::unique_ptr<Tokenizer> tokenizer = make_tokenizer(options.tokenizer);
   const std::string text = read_sources(options.sources);
   const TokenStore store =

@@ -13,6 +13,7 @@
 #include "experiments/duration.h"
 #include "experiments/exit_code.h"
 #include "experiments/output.h"
+#include "train/log.h"
 #include "train/metrics.h"
 #include "train/progress.h"
 #include "train/run_folder.h"
@@ -84,6 +85,10 @@ int train(const TrainCommand& command) {
   const RunFolder run(folder);
   const bool goes_on = command.resume && run.holds_run();
   ResolvedConfig config = command.config.resolve(goes_on ? run.config_file().string() : "");
+  if (!config.config.compare.variants.empty() && !goes_on)
+    spdlog::warn(
+        "the configuration has [[compare.variant]] tables: they are for tapeline compare; this trains "
+        "what stands beside them");
   if (goes_on)
     config.origins = run.origins();  // as it began: claim() sees to it that the values are the same
   const bool whole = !text_decides_tokens(config.config);  // nothing of the config waits for the text

@@ -1,4 +1,5 @@
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 #include <sys/wait.h>
 
 #include <cstdlib>
@@ -68,6 +69,21 @@ TEST_CASE("prepare: what cannot be done ends with one line and its exit code") {
   check("- --out o.h5", 1, "standard input");
   check("a --out no/such/o.h5", 1, "no/such");
   CHECK_FALSE(std::filesystem::exists(folder / "o.h5"));
+}
+
+TEST_CASE("prepare: writes over a token store, and over nothing else") {
+  const test::TemporaryFolder folder;
+  folder.write("a", "one");
+  folder.write("b", "other");
+  CHECK(run_in(folder, "$tapeline prepare a --out o.h5 && $tapeline prepare b --out o.h5").code == 0);
+  CHECK(TokenStore::open(folder / "o.h5").digest() == sha256_hex("other"));
+  for (const char* file : {"a", "b", "script"}) {
+    CAPTURE(file);
+    const Ran ran = run_in(folder, fmt::format("$tapeline prepare a --out {}", file));
+    CHECK(ran.code == 2);
+    CHECK(ran.err.find("is there already and is no token store") != std::string::npos);
+  }
+  CHECK(read_file((folder / "a").string()) == "one");
 }
 
 }  // namespace
