@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "experiments/output.h"
 #include "experiments/table.h"
 #include "train/metrics.h"
 #include "train/progress.h"
@@ -103,7 +104,7 @@ std::string evaluation_json(const EvaluationReport& report) {
     }
     json["results"].push_back(std::move(row));
   }
-  return json.dump(2) + "\n";
+  return printed_json(json);
 }
 
 }  // namespace tapeline

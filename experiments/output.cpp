@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "core/error.h"
@@ -20,6 +21,10 @@ void write_output(std::string_view text) {
   std::clearerr(stdout);
   if (error == EPIPE) return;
   fail<FileError>("standard output: cannot be written: {}", std::strerror(error));
+}
+
+std::string printed_json(const nlohmann::ordered_json& json) {
+  return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
 }
 
 namespace {

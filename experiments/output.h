@@ -1,5 +1,7 @@
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
+#include <string>
 #include <string_view>
 
 namespace tapeline {
@@ -7,6 +9,10 @@ namespace tapeline {
 /// Writes results to standard output, at once. Throws FileError when that fails (a full disk); a reader who
 /// has left (a closed pipe, as behind `| head`) is no failure: the text is dropped and the command goes on.
 void write_output(std::string_view text);
+
+/// JSON as it is printed: over several lines, ended by a line break. What is no UTF-8 in it, as a path may
+/// be, becomes U+FFFD.
+std::string printed_json(const nlohmann::ordered_json& json);
 
 /// Error texts on one line: line breaks become blanks.
 void write_error(std::string_view text);

@@ -46,9 +46,8 @@ std::string json_results(const Comparison& comparison, const std::filesystem::pa
                        {"perplexity", json_number(result.perplexity)},
                        {"tail_nll", json_number(result.tail_nll)}});
   }
-  const nlohmann::ordered_json all = {
-      {"folder", folder.string()}, {"report", report.page.string()}, {"results", std::move(results)}};
-  return all.dump(2) + '\n';
+  return printed_json(
+      {{"folder", folder.string()}, {"report", report.page.string()}, {"results", std::move(results)}});
 }
 
 int compare(const CompareCommand& command) {

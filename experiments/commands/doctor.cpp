@@ -49,9 +49,7 @@ int doctor(const DoctorCommand& command) {
   add(findings, "folder", [&] { return examine_storage(command.out); });
   add(findings, "programs", [] { return examine_programs(); });
   if (command.output.json) {
-    // A path may be no UTF-8.
-    write_output(findings_json(findings).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) +
-                 '\n');
+    write_output(printed_json(findings_json(findings)));
   } else {
     write_output(
         findings_text(findings, terminal_width(), !command.output.quiet, colour_wanted(STDOUT_FILENO)));

@@ -100,7 +100,7 @@ std::string json_text(const ResolvedConfig& config, const Estimate& found, Index
     json["bytes"] = found.measured->bytes;
     json["training_seconds"] = found.training_seconds;
   }
-  return json.dump(2) + "\n";
+  return printed_json(json);
 }
 
 std::string plain_text(const ResolvedConfig& config, const Estimate& found, Index models) {

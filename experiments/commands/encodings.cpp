@@ -93,7 +93,7 @@ int encodings(const EncodingsOptions& options) {
       if (options.name.empty() || options.name == kind.name) json.push_back(to_json(kind));
     }
     if (!options.name.empty()) json = to_json(encoding_kind(options.name));
-    write_output(json.dump(2) + "\n");
+    write_output(printed_json(json));
   } else if (options.name.empty()) {
     write_output(overview(terminal_width()));
   } else {

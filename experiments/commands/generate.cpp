@@ -71,19 +71,17 @@ int generate_text(const GenerateOptions& options) {
   const double speed = static_cast<double>(made.tokens.size()) / elapsed.count();
   if (options.output.json) {
     const Sampling& sampling = options.request.sampling;
-    write_output(nlohmann::ordered_json{{"checkpoint", checkpoint.path().string()},
-                                        {"step", checkpoint.record().step},
-                                        {"prompt", valid_utf8(options.prompt)},
-                                        {"text", whole},
-                                        {"tokens", made.tokens},
-                                        {"temperature", sampling.temperature},
-                                        {"top_k", sampling.top_k},
-                                        {"top_p", sampling.top_p},
-                                        {"seed", sampling.seed},
-                                        {"window_slides", made.slides},
-                                        {"tokens_per_second", speed}}
-                     .dump(2) +
-                 "\n");
+    write_output(printed_json({{"checkpoint", checkpoint.path().string()},
+                               {"step", checkpoint.record().step},
+                               {"prompt", valid_utf8(options.prompt)},
+                               {"text", whole},
+                               {"tokens", made.tokens},
+                               {"temperature", sampling.temperature},
+                               {"top_k", sampling.top_k},
+                               {"top_p", sampling.top_p},
+                               {"seed", sampling.seed},
+                               {"window_slides", made.slides},
+                               {"tokens_per_second", speed}}));
   }
   if (made.slides > 0) {
     spdlog::warn(

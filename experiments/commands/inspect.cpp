@@ -135,7 +135,7 @@ int show_one(const Opened& opened, const std::string& path, const InspectCommand
   ListedDataset dataset = read_dataset(opened.file, path);
   add_statistics(opened.file, {&dataset});
   const TensorView view{opened.file, dataset, command.slice};
-  write_output(command.output.json ? tensor_json(view).dump(2) + "\n" : tensor_text(view, terminal_width()));
+  write_output(command.output.json ? printed_json(tensor_json(view)) : tensor_text(view, terminal_width()));
   return exit_code::done;
 }
 
@@ -149,7 +149,7 @@ int show_list(Opened& opened, const std::string& group, const InspectCommand& co
   add_statistics(opened.file, datasets);
   sort_datasets(datasets, command.sort);
   if (command.output.json) {
-    write_output(listing_json(opened.listing, datasets).dump(2) + "\n");
+    write_output(printed_json(listing_json(opened.listing, datasets)));
     return exit_code::done;
   }
   std::string text = opened.path.string() + "\n";
@@ -185,7 +185,7 @@ int report_healthy(const std::filesystem::path& path, const InspectCommand& comm
                                          {"bytes", opened.listing.bytes},   {"sha256", opened.listing.sha256},
                                          {"tensors", found.tensors},        {"numbers", found.numbers},
                                          {"tensor_digests", found.digests}, {"not_read", found.unread}};
-    write_output(json.dump(2) + "\n");
+    write_output(printed_json(json));
     return exit_code::done;
   }
   std::string text = fmt::format("{}: whole and healthy\n", path.string());
@@ -212,7 +212,7 @@ int verify(const std::filesystem::path& path, const InspectCommand& command) {
     if (command.output.json) {
       const nlohmann::ordered_json json = {
           {"file", path.string()}, {"verified", false}, {"damage", error.what()}};
-      write_output(json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+      write_output(printed_json(json));
     }
     write_error(error.what());
     return exit_code::unmet;

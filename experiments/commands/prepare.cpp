@@ -44,8 +44,7 @@ int prepare(const PrepareOptions& options) {
                                          {"tokens", store.size()},
                                          {"bytes", text.size()},
                                          {"digest", store.digest()}};
-    // A path need not be UTF-8.
-    write_output(json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    write_output(printed_json(json));
   } else if (!options.output.quiet) {
     write_output(fmt::format("{}: {} tokens ({}) of {} bytes of text, SHA-256 {}\n", options.file,
                              store.size(), store.tokenizer_kind(), text.size(), store.digest()));

@@ -34,18 +34,16 @@ struct TrainCommand {
 };
 
 std::string json_summary(const TrainOutcome& outcome, const std::filesystem::path& folder) {
-  return nlohmann::ordered_json{{"folder", folder.string()},
-                                {"checkpoint", outcome.checkpoint.string()},
-                                {"steps", outcome.steps},
-                                {"complete", outcome.complete},
-                                {"skipped_steps", outcome.skipped},
-                                {"loss", json_number(outcome.loss)},
-                                {"validation_loss", json_number(outcome.validation_loss)},
-                                {"best_validation_loss", json_number(outcome.best_validation_loss)},
-                                {"seconds", outcome.seconds},
-                                {"tokens_per_second", outcome.tokens_per_second}}
-             .dump(2) +
-         "\n";
+  return printed_json({{"folder", folder.string()},
+                       {"checkpoint", outcome.checkpoint.string()},
+                       {"steps", outcome.steps},
+                       {"complete", outcome.complete},
+                       {"skipped_steps", outcome.skipped},
+                       {"loss", json_number(outcome.loss)},
+                       {"validation_loss", json_number(outcome.validation_loss)},
+                       {"best_validation_loss", json_number(outcome.best_validation_loss)},
+                       {"seconds", outcome.seconds},
+                       {"tokens_per_second", outcome.tokens_per_second}});
 }
 
 std::string summary(const TrainOutcome& outcome, const std::filesystem::path& folder, const Config& config) {

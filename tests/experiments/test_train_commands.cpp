@@ -99,6 +99,24 @@ TEST_CASE("train, evaluate, generate: one model from text to text") {
   }
 }
 
+TEST_CASE("train, evaluate, generate, inspect, prepare: JSON also where a path is no UTF-8") {
+  const Shell shell;
+  const std::string name = "\"$(printf 'r\\377n')\"";
+  const auto check_json = [&](const std::string& command) {
+    CAPTURE(command);
+    const Ran ran = shell("$tapeline " + command + " --json");
+    CAPTURE(ran.err);
+    CHECK(ran.code == 0);
+    CHECK(nlohmann::json::accept(ran.out));
+  };
+  check_json("train $small --set train.steps=2 --out " + name);
+  check_json("evaluate " + name);
+  check_json("generate " + name + " --prompt let --tokens 3");
+  check_json("inspect " + name);
+  check_json("inspect " + name + " --verify");
+  check_json("prepare text.txt --out " + name + ".h5");
+}
+
 TEST_CASE("train: a config that nests without end is refused, not followed") {
   const Shell shell;
   const Ran ran = shell(
