@@ -148,9 +148,24 @@ std::string read_file(const fs::path& path) {
   return content;
 }
 
+namespace {
+
+fs::path folder_of(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
+
+}  // namespace
+
+void check_can_write(const fs::path& given) {
+  const fs::path path = place_of(given);
+  const auto [descriptor, name] = create_temporary(folder_of(path), path);
+  const Descriptor file(descriptor);
+  const Temporary removed_again(name);
+}
+
 void write_file(const fs::path& given, std::initializer_list<std::string_view> parts) {
   const fs::path path = place_of(given);
-  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  const fs::path folder = folder_of(path);
   remove_leftovers(folder);
   const auto [descriptor, name] = create_temporary(folder, path);
   const Descriptor file(descriptor);

@@ -55,8 +55,8 @@ void Var::hand_grad_to(Var input) const {
   });
 }
 
-Tape::Tape(Arena& arena, GradientPool& gradients, Recording recording)
-    : arena_(arena), gradients_(gradients), recording_(recording), start_(arena.mark()) {}
+Tape::Tape(Arena& arena, GradientPool& gradients, Recording recording, Watch* watch)
+    : arena_(arena), gradients_(gradients), recording_(recording), watch_(watch), start_(arena.mark()) {}
 
 Tape::~Tape() {
   for (Node* node = last_; node != nullptr; node = node->previous) return_grad(*node);
@@ -83,6 +83,27 @@ Node* Tape::append(std::string_view op, const Tensor& value, bool needs_grad) {
     last_ = node;
   }
   return node;
+}
+
+void Tape::note(Node& node, std::initializer_list<Var> inputs, const OpWork& work) {
+  constexpr auto number_bytes = static_cast<Index>(sizeof(Real));
+  std::string_view parameter;
+  for (const Var input : inputs) {
+    if (parameter.empty() && input && input.node_->parameters != nullptr)
+      parameter = input.node_->parameters[0]->name();
+  }
+  watch_->describe(node.value.shape, work.flops, work.numbers * number_bytes, parameter);
+  if (node.run == nullptr) return;
+  node.note = new (arena_.allocate(sizeof(NodeNote)))
+      NodeNote{part_, parameter, work.backward_flops, work.backward_numbers * number_bytes};
+}
+
+PartScope::PartScope(Tape& tape, std::string_view name, Index number)
+    : tape_(tape),
+      outer_(tape.part_),
+      scope_(tape.watch(), Timing::Kind::group, Phase::forward, name, number) {
+  if (tape.watch() != nullptr && tape.recording())
+    tape.part_ = new (tape.arena().allocate(sizeof(Part))) Part{name, number};
 }
 
 Var Tape::constant(const Tensor& value) { return Var(append("constant", value, false)); }
@@ -172,17 +193,51 @@ void Tape::backward(Var root, Real seed) {
   check_leaves();
   stage_ = Stage::backward;
   if (root.needs_grad()) *root.grad().data += seed;
-  // Creation order is a topological order: every use of a node was recorded after it, so its gradient is
-  // complete when the walk comes by.
-  for (Node* node = root.node_; node != nullptr; node = node->previous) {
+  run_rules(root.node_);
+  stage_ = Stage::done;
+}
+
+namespace {
+
+/// The part of the model whose rules run, as a group of the watch.
+class RunningPart {
+ public:
+  explicit RunningPart(Watch* watch) : watch_(watch) {}
+  ~RunningPart() { enter(nullptr); }
+  RunningPart(const RunningPart&) = delete;
+  RunningPart& operator=(const RunningPart&) = delete;
+
+  void enter(const Part* part) {
+    if (part == part_) return;
+    if (part_ != nullptr) watch_->end();
+    part_ = part;
+    if (part_ != nullptr) watch_->begin(Timing::Kind::group, Phase::backward, part_->name, part_->number);
+  }
+
+ private:
+  Watch* watch_;
+  const Part* part_ = nullptr;
+};
+
+}  // namespace
+
+// Creation order is a topological order: every use of a node was recorded after it, so its gradient is
+// complete when the walk comes by.
+void Tape::run_rules(Node* from) {
+  RunningPart part(watch_);
+  for (Node* node = from; node != nullptr; node = node->previous) {
     if (node->grad == nullptr || node->run == nullptr) continue;
+    if (node->note != nullptr) [[unlikely]]
+      part.enter(node->note->part);
     {
       const ArenaScope scratch(arena_);
+      const WatchScope rule(watch_, Timing::Kind::op, Phase::backward, node->op);
       node->run(node->rule, Var(node));
+      if (node->note != nullptr) [[unlikely]]
+        watch_->describe(node->value.shape, node->note->flops, node->note->bytes, node->note->parameter);
     }
     if (!node->keeps_grad) return_grad(*node);
   }
-  stage_ = Stage::done;
 }
 
 }  // namespace tapeline::inline TAPELINE_PRECISION

@@ -10,6 +10,7 @@
 #include "core/gradient_pool.h"
 #include "core/parameter.h"
 #include "core/tensor.h"
+#include "core/watch.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
 
@@ -56,6 +57,19 @@ template <class F>
 concept BackwardRule =
     std::invocable<const F&, Var> && std::is_trivially_destructible_v<F> && std::is_trivially_copyable_v<F>;
 
+/// A part of the model ("block", 3) that the ops recorded in a PartScope belong to.
+struct Part {
+  std::string_view name;
+  Index number = -1;
+};
+
+/// What a watch wants to know of a node when its rule runs.
+struct NodeNote {
+  const Part* part = nullptr;
+  std::string_view parameter;
+  Index flops = 0, bytes = 0;
+};
+
 /// One recorded operation.
 struct Node {
   Node* previous = nullptr;  // the node recorded before this one
@@ -70,22 +84,25 @@ struct Node {
   Index parameter_count = 0;
   const void* rule = nullptr;
   void (*run)(const void* rule, Var output) = nullptr;
+  const NodeNote* note = nullptr;  // only while watched
 };
 
 enum class Recording : bool { off, on };
 
 /// The record of one forward run, in order of creation, which is a topological order: backward() walks it
 /// from the last node to the first, and a node's rule runs once, when its gradient is complete. Everything
-/// lives in the arena, which is rewound when the tape ends. With Recording::off ops compute values only.
+/// lives in the arena, which is rewound when the tape ends. With Recording::off ops compute values only. A
+/// watch, where given, is told of every op: its forward run from its OpScope, its gradient rule from here.
 class Tape {
  public:
-  Tape(Arena& arena, GradientPool& gradients, Recording recording = Recording::on);
+  Tape(Arena& arena, GradientPool& gradients, Recording recording = Recording::on, Watch* watch = nullptr);
   ~Tape();
   Tape(const Tape&) = delete;
   Tape& operator=(const Tape&) = delete;
 
   bool recording() const { return recording_ == Recording::on; }
   Arena& arena() const { return arena_; }
+  Watch* watch() const { return watch_; }
 
   /// Uninitialised memory for a result; lives as long as the tape.
   Tensor allocate(const Shape& shape);
@@ -101,9 +118,11 @@ class Tape {
   /// they differ in anything but the first extent.
   Var leaf(std::span<Parameter* const> adjacent);
 
-  /// Appends a node. The rule is kept only when recording and some present input needs a gradient.
+  /// Appends a node. The rule is kept only when recording and some present input needs a gradient. `work` is
+  /// for a watch.
   template <BackwardRule F>
-  Var record(std::string_view op, const Tensor& value, std::initializer_list<Var> inputs, F rule) {
+  Var record(std::string_view op, const Tensor& value, std::initializer_list<Var> inputs, const OpWork& work,
+             F rule) {
     bool needed = false;
     if (recording()) {
       for (const Var input : inputs) needed = needed || (input && input.needs_grad());
@@ -113,7 +132,14 @@ class Tape {
       node->rule = new (arena_.allocate(sizeof(F))) F(rule);
       node->run = [](const void* kept, Var output) { (*static_cast<const F*>(kept))(output); };
     }
+    if (watch_ != nullptr) [[unlikely]]
+      note(*node, inputs, work);
     return Var(node);
+  }
+
+  template <BackwardRule F>
+  Var record(std::string_view op, const Tensor& value, std::initializer_list<Var> inputs, F rule) {
+    return record(op, value, inputs, OpWork{}, rule);
   }
 
   /// Runs the rules from `root`, a single number, with gradient `seed`. Scratch that a rule takes from the
@@ -124,18 +150,49 @@ class Tape {
 
  private:
   friend class Var;
+  friend class PartScope;
   enum class Stage { forward, backward, done };
   Node* append(std::string_view op, const Tensor& value, bool needs_grad);
   Node* append_leaf(const Tensor& value, Real* gradient, Parameter* const* parameters, Index count);
   void check_leaves() const;
+  void note(Node& node, std::initializer_list<Var> inputs, const OpWork& work);
+  void run_rules(Node* from);
   void return_grad(Node& node);
 
   Arena& arena_;
   GradientPool& gradients_;
   Recording recording_;
+  Watch* watch_;
+  const Part* part_ = nullptr;
   Arena::Mark start_;
   Node* last_ = nullptr;
   Stage stage_ = Stage::forward;
+};
+
+/// Stands at the top of an op, before it computes: what a watch sees as its forward run, to the end of the
+/// scope. An op without one is seen backward only.
+class OpScope {
+ public:
+  OpScope(const Tape& tape, std::string_view op)
+      : scope_(tape.watch(), Timing::Kind::op, Phase::forward, op) {}
+
+ private:
+  WatchScope scope_;
+};
+
+/// The ops recorded in this scope belong to a part of the model: a group for whoever watches, forward and,
+/// the innermost part, backward again.
+class PartScope {
+ public:
+  PartScope(Tape& tape, std::string_view name, Index number = -1);
+  ~PartScope() { tape_.part_ = outer_; }
+  PartScope(const PartScope&) = delete;
+  PartScope& operator=(const PartScope&) = delete;
+
+ private:
+  Tape& tape_;
+  const Part* outer_;
+  WatchScope scope_;
 };
 
 }  // namespace tapeline::inline TAPELINE_PRECISION

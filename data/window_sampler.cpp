@@ -66,7 +66,8 @@ void WindowSampler::advance() {
   begin_epoch();
 }
 
-void WindowSampler::next(Index count, std::span<Token> inputs, std::span<Token> targets) {
+void WindowSampler::next(Index count, std::span<Token> inputs, std::span<Token> targets, Watch* watch) {
+  const WatchScope watched(watch, Timing::Kind::op, Phase::data, "batch sampling");
   const auto needed = static_cast<std::size_t>(count * length_);
   require<ShapeError>(count >= 0 && inputs.size() == needed && targets.size() == needed,
                       "sampler: {} windows of {} need {} inputs and targets; there is room for {} and {}",
@@ -81,6 +82,7 @@ void WindowSampler::next(Index count, std::span<Token> inputs, std::span<Token> 
     store_.read(last_starts_.back(), inputs.subspan(row * width, width));
     store_.read(last_starts_.back() + 1, targets.subspan(row * width, width));
   }
+  watched.describe({count, length_}, 0, static_cast<Index>(inputs.size_bytes() + targets.size_bytes()));
 }
 
 void WindowSampler::seek(SamplerCursor cursor) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/random.h"
+#include "core/watch.h"
 #include "data/splits.h"
 #include "data/token_store.h"
 
@@ -27,7 +28,7 @@ class WindowSampler {
                 Index rank = 0, Index ranks = 1);
 
   /// Fills `count` windows: inputs and targets of count * length tokens each, one window after another.
-  void next(Index count, std::span<Token> inputs, std::span<Token> targets);
+  void next(Index count, std::span<Token> inputs, std::span<Token> targets, Watch* watch = nullptr);
 
   SamplerCursor cursor() const { return cursor_; }
   /// Goes on from there; throws StateError for a cursor that this text and length cannot have.

@@ -14,6 +14,7 @@ Block::Block(const Scope& scope, const ModelConfig& config, Index layer)
 Var Block::operator()(Pass& pass, Var x, const LayerPositions& positions, Index first_row,
                       KeyValueCache* cache) const {
   const Index layer = attention.layer;
+  const PartScope part(pass.tape, "block", layer);
   const Var attended = dropout(attention(pass, attention_norm(pass, x), positions, cache),
                                pass.dropout_at("attention_output", layer), first_row);
   const Var middle = add(x, attended);  // [B, T, C]

@@ -28,9 +28,15 @@ Tensor Optimizer::state(std::size_t slot, std::size_t parameter) const {
 }
 
 UpdateReport Optimizer::update(const UpdateRequest& request) {
+  const WatchScope whole(request.watch, Timing::Kind::group, Phase::optimizer, "optimizer");
+  constexpr auto number_bytes = static_cast<Index>(sizeof(Real));
   UpdateReport report;
   const Tensor gradients = parameters_.gradients();
-  report.gradient_norm = std::sqrt(squared_norm(gradients.data, gradients.size()).sum) / request.divisor;
+  {
+    const WatchScope watched(request.watch, Timing::Kind::op, Phase::optimizer, "gradient norm");
+    report.gradient_norm = std::sqrt(squared_norm(gradients.data, gradients.size()).sum) / request.divisor;
+    watched.describe(gradients.shape, 0, gradients.size() * number_bytes);
+  }
   if (!std::isfinite(report.gradient_norm)) {
     const double norm = report.gradient_norm;
     report = refuse();
@@ -40,6 +46,10 @@ UpdateReport Optimizer::update(const UpdateRequest& request) {
   double factor = 1 / request.divisor;
   if (request.clip > 0 && report.gradient_norm > request.clip) factor *= request.clip / report.gradient_norm;
   ++updates_;
+  // Value, gradient and slots of every weight are read and written.
+  const auto vectors = static_cast<Index>(2 + slot_names_.size());
+  const WatchScope watched(request.watch, Timing::Kind::op, Phase::optimizer, kind());
+  watched.describe(gradients.shape, 0, 2 * vectors * gradients.size() * number_bytes);
   std::size_t number = 0;
   for (Parameter& parameter : parameters_.parameters()) step(parameter, number++, request.rate, factor);
   report.applied = true;

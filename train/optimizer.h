@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/parameter.h"
+#include "core/watch.h"
 #include "train/config.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
@@ -15,6 +16,7 @@ struct UpdateRequest {
   double rate = 0;     ///< learning rate of this update
   double divisor = 1;  ///< the gradients are sums over this many tokens
   double clip = 0;     ///< largest norm of the divided gradient; 0: none
+  Watch* watch = nullptr;
 };
 
 /// What one update found.

@@ -41,7 +41,7 @@ TrainStep::TrainStep(Transformer& model, const StepShape& shape, double dropout,
     : model_(model), shape_(shape), dropout_(dropout), dropout_key_(random_key(seed, "dropout")) {}
 
 LossSum TrainStep::run(Index step, std::span<const Token> inputs, std::span<const Token> targets,
-                       const std::function<void()>& poll) {
+                       const std::function<void()>& poll, Watch* watch) {
   const auto expected = static_cast<std::size_t>(shape_.tokens());
   require<ShapeError>(inputs.size() == expected && targets.size() == expected,
                       "train step: {} inputs and {} targets; expected {} of each ({} windows of {})",
@@ -51,16 +51,23 @@ LossSum TrainStep::run(Index step, std::span<const Token> inputs, std::span<cons
     if (poll) poll();
     const auto begin = static_cast<std::size_t>(first * shape_.length);
     const auto count = static_cast<std::size_t>(shape_.micro_batch * shape_.length);
-    Tape tape(arena_, pool_);
+    Tape tape(arena_, pool_, Recording::on, watch);
     Pass pass(tape);
     if (dropout_ > 0) {
       pass.dropout = Dropout{dropout_, dropout_key_.child(static_cast<std::uint64_t>(step)), first};
     }
     pass.position_key = dropout_key_.child("positions").child(static_cast<std::uint64_t>(step));
     LossDetail detail;
-    const Var loss = model_.loss(pass, inputs.subspan(begin, count), targets.subspan(begin, count),
-                                 shape_.micro_batch, &detail);
-    tape.backward(loss);
+    Var loss;
+    {
+      const WatchScope forward(watch, Timing::Kind::group, Phase::forward, "forward");
+      loss = model_.loss(pass, inputs.subspan(begin, count), targets.subspan(begin, count),
+                         shape_.micro_batch, &detail);
+    }
+    {
+      const WatchScope backward(watch, Timing::Kind::group, Phase::backward, "backward");
+      tape.backward(loss);
+    }
     sum.total += detail.total;
     sum.tokens += static_cast<Index>(count);
   }

@@ -42,8 +42,9 @@ class TrainStep {
 
   /// Adds the gradients of step number `step` (it keys dropout) over `inputs` and `targets`, shape.tokens()
   /// each. `poll` is called before every micro-batch and may throw. Gradients must be zero at the start.
+  /// `watch`, where given, sees every op.
   LossSum run(Index step, std::span<const Token> inputs, std::span<const Token> targets,
-              const std::function<void()>& poll = {});
+              const std::function<void()>& poll = {}, Watch* watch = nullptr);
 
   const StepShape& shape() const { return shape_; }
   const Arena& arena() const { return arena_; }

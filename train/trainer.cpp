@@ -142,23 +142,15 @@ class Run {
   void one_step(const TimeLeft& time_left) {
     const auto begin = std::chrono::steady_clock::now();
     const Index number = record_.step + 1;
-    sampler_.next(shape_.windows, inputs_, targets_);
-    const LossSum loss = step_.run(number, inputs_, targets_, stop_if_signalled);
     const double rate = schedule_.rate(number);
-    UpdateReport report;
-    if (std::isfinite(loss.total)) {
-      report = optimizer_->update({rate, static_cast<double>(loss.tokens), config_.optimizer.clip});
-    } else {
-      report = optimizer_->refuse();
-    }
+    const auto [loss, report] =
+        learn(number, rate, options_.trace != nullptr ? options_.trace->watch() : nullptr);
     if (!report.applied) not_applied(number, loss, report);
     record_.step = number;
     record_.cursor = sampler_.cursor();
     record_.losses.push_back({number, loss.mean()});
-
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
     const double speed = static_cast<double>(loss.tokens) / elapsed.count();
-    const double gflops = flops_.training() * speed / 1e9;
     metrics_->write({{"step", number},
                      {"tokens", number * shape_.tokens()},
                      {"loss", loss.mean()},
@@ -166,10 +158,19 @@ class Run {
                      {"grad_norm", report.gradient_norm},
                      {"applied", report.applied},
                      {"tokens_per_second", speed},
-                     {"gflops", gflops}});
+                     {"gflops", flops_.training() * speed / 1e9}});
     const double left = time_left.seconds(share_done());
     line_.after_step(number, loss.mean(), left);
     if (options_.after_step) options_.after_step(share_done(), left);
+    if (options_.trace != nullptr) options_.trace->after_step();
+  }
+
+  std::pair<LossSum, UpdateReport> learn(Index number, double rate, Watch* watch) {
+    const WatchScope whole(watch, Timing::Kind::group, Phase::step, "step", number);
+    sampler_.next(shape_.windows, inputs_, targets_, watch);
+    const LossSum loss = step_.run(number, inputs_, targets_, stop_if_signalled, watch);
+    const UpdateRequest request{rate, static_cast<double>(loss.tokens), config_.optimizer.clip, watch};
+    return {loss, std::isfinite(loss.total) ? optimizer_->update(request) : optimizer_->refuse()};
   }
 
   // Whether the step after `done` steps of this process would end past the budget.

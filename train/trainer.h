@@ -14,6 +14,7 @@
 #include "train/config_loader.h"
 #include "train/evaluate.h"
 #include "train/progress.h"
+#include "train/step_trace.h"
 
 namespace tapeline {
 
@@ -36,7 +37,8 @@ struct TrainOptions {
   /// Stop, saved, before a step that would end later than so many seconds after the first began; at least one
   /// step is made. 0: no end. It changes nothing else: resumed, the run goes on as if it had not stopped.
   double budget_seconds = 0;
-  double gemm_gflops = 0;  ///< the machine's measured speed, for the share shown; 0: measured now
+  StepTrace* trace = nullptr;  ///< of the first steps of this process
+  double gemm_gflops = 0;      ///< the machine's measured speed, for the share shown; 0: measured now
   /// Called after every step with the share of the steps done and the seconds left (NaN: not known yet).
   std::function<void(double done, double seconds_left)> after_step;
   /// Measures the model after a step, instead of the evaluation on the validation split.

@@ -3,6 +3,7 @@
 
 #include "core/error.h"
 #include "core/ops.h"
+#include "core/ops/work.h"
 #include "core/parallel.h"
 
 /// Element-wise arithmetic with broadcasting, and the ops that only rearrange or add up.
@@ -183,13 +184,29 @@ void add_gradient(Var x, const Tensor& other, const Tensor& d_out, const Broadca
   }
 }
 
+// A sum reads no operand for its gradient, and hands its own on to the first where the shape is the same.
+template <class Operation>
+OpWork work_of(Var a, Var b, Index output) {
+  OpWork work{.numbers = numbers(a) + numbers(b) + output};
+  const auto add_gradient_of = [&](Var x, Var other) {
+    if (!x.needs_grad()) return;
+    work.backward_numbers += output + numbers(x) + (Operation::linear ? 0 : numbers(other));
+  };
+  add_gradient_of(b, a);
+  const bool handed_on = Operation::linear && numbers(a) == output;
+  if (!handed_on) add_gradient_of(a, b);
+  return work;
+}
+
 template <class Operation>
 Var binary(Var a, Var b) {
   require<ShapeError>(a && b, "{}: an operand is absent; both are needed", Operation::name);
+  const OpScope watched(a.tape(), Operation::name);
   const Broadcast layout = broadcast(Operation::name, a.shape(), b.shape());
   const Tensor out = a.tape().allocate(layout.shape);
   combine<Operation>(a.value(), b.value(), layout, out);
-  return a.tape().record(Operation::name, out, {a, b}, [=](Var output) {
+  const OpWork work = work_of<Operation>(a, b, out.size());
+  return a.tape().record(Operation::name, out, {a, b}, work, [=](Var output) {
     const Tensor d_out = output.grad();
     if (b.needs_grad()) {
       add_gradient(b, a.value(), d_out, layout, layout.step_b, layout.step_a, !Operation::linear,
@@ -213,12 +230,14 @@ Var multiply(Var a, Var b) { return binary<Multiplication>(a, b); }
 
 Var scale(Var x, Real factor) {
   require<ShapeError>(static_cast<bool>(x), "scale: the operand is absent");
+  const OpScope watched(x.tape(), "scale");
   const Tensor in = x.value();
   const Tensor out = x.tape().allocate(in.shape);
   parallel_for(out.size(), grain, [&](Index begin, Index end) {
     for (Index i = begin; i < end; ++i) out.data[i] = factor * in.data[i];
   });
-  return x.tape().record("scale", out, {x}, [=](Var output) {
+  const OpWork work{.numbers = 2 * out.size(), .backward_numbers = 2 * out.size()};
+  return x.tape().record("scale", out, {x}, work, [=](Var output) {
     const Tensor d_out = output.grad();
     const GradientTarget target = x.grad_target();
     Real* d_x = target.tensor.data;
@@ -234,6 +253,7 @@ Var scale(Var x, Real factor) {
 
 Var sum(Var x) {
   require<ShapeError>(static_cast<bool>(x), "sum: the operand is absent");
+  const OpScope watched(x.tape(), "sum");
   const Tensor in = x.value();
   // Four running sums: one alone would wait for the adder at every element.
   std::array<double, 4> partial{};
@@ -246,7 +266,8 @@ Var sum(Var x) {
   for (; i < in.size(); ++i) partial[0] += static_cast<double>(in.data[i]);
   const Tensor out = x.tape().allocate({});
   *out.data = static_cast<Real>((partial[0] + partial[1]) + (partial[2] + partial[3]));
-  return x.tape().record("sum", out, {x}, [x](Var output) {
+  const OpWork work{.numbers = in.size(), .backward_numbers = in.size()};
+  return x.tape().record("sum", out, {x}, work, [x](Var output) {
     const Real d_out = *output.grad().data;
     const GradientTarget target = x.grad_target();
     Real* d_x = target.tensor.data;

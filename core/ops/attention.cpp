@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "core/kernels/attention.h"
 #include "core/ops/attention_terms.h"
+#include "core/ops/work.h"
 #include "core/parallel.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
@@ -83,6 +84,23 @@ void add_to_probe(AttentionProbe& probe, const double* sums, const AttentionProb
   for (Index row = 0; row < problem.query_rows; ++row) choosing += problem.keys_seen(row) > 1 ? 1 : 0;
   probe.rows += problem.batch * problem.query_rows;
   probe.rows_with_choice += problem.batch * choosing;
+}
+
+/// Two products over the pairs that are seen, scores and output; backward the scores again, the gradient of
+/// the weights, and one for each of q, k, v that wants one. Nothing where nobody watches: the pairs are
+/// counted row by row.
+OpWork work_of(const Tape& tape, const AttentionProblem& problem, Var q, Var k, Var v) {
+  if (tape.watch() == nullptr) return {};
+  Index pairs = 0;
+  for (Index row = 0; row < problem.query_rows; ++row) pairs += problem.keys_seen(row);
+  const Index product = 2 * problem.batch * problem.heads * pairs * problem.width;
+  const Index keys_and_values = 2 * problem.batch * problem.key_heads * problem.key_rows * problem.width;
+  const auto wanted = [](Var operand) { return gradient_numbers(operand) > 0 ? 1 : 0; };
+  return {.flops = 2 * product,
+          .numbers = 2 * numbers(q) + keys_and_values,
+          .backward_flops = product * (2 + wanted(q) + wanted(k) + wanted(v)),
+          .backward_numbers = 3 * numbers(q) + keys_and_values + gradient_numbers(q) + gradient_numbers(k) +
+                              gradient_numbers(v)};
 }
 
 /// Output and log-sum-exp (null unless wanted), which live as long as the tape; scratch is given back.
@@ -180,6 +198,7 @@ void backward(Var q, Var k, Var v, Var query_scale, const ServedTerm& served, At
 Var attention(Var q, Var k, Var v, const ScoreTerms& terms, const Dropout& dropout, AttentionProbe* probe) {
   require<ShapeError>(q && k && v, "attention: q is {}, k is {}, v is {}; all three are needed", text(q),
                       text(k), text(v));
+  const OpScope watched(q.tape(), "attention");
   const ServedTerm term = served_term(terms);
   const Shape &queries = q.shape(), &keys = k.shape(), &values = v.shape();
   require<ShapeError>(queries.rank() == 4 && keys.rank() == 4,
@@ -208,13 +227,15 @@ Var attention(Var q, Var k, Var v, const ScoreTerms& terms, const Dropout& dropo
   const AttentionResult result = forward(tape, problem, term, tape.recording(), probe);
   const Var learned = std::visit([](const auto& alternative) { return term_input(alternative); }, term);
   const Var query_scale = terms.query_scale;
-  return tape.record("attention", {queries, result.out}, {q, k, v, query_scale, learned}, [=](Var output) {
-    backward(q, k, v, query_scale, term, problem, result, output.grad().data);
-  });
+  const OpWork work = work_of(tape, problem, q, k, v);
+  return tape.record(
+      "attention", {queries, result.out}, {q, k, v, query_scale, learned}, work,
+      [=](Var output) { backward(q, k, v, query_scale, term, problem, result, output.grad().data); });
 }
 
 Var attention(Var q, const CachedKeyValues& cache, const ScoreTerms& terms, AttentionProbe* probe) {
   require<ShapeError>(static_cast<bool>(q), "attention: q is absent");
+  const OpScope watched(q.tape(), "attention");
   const ServedTerm term = served_term(terms);
   const Shape& queries = q.shape();
   Tape& tape = q.tape();
@@ -239,7 +260,7 @@ Var attention(Var q, const CachedKeyValues& cache, const ScoreTerms& terms, Atte
   problem.key_stride = cache.head_stride;
   describe(problem, terms, term);
   const AttentionResult result = forward(tape, problem, term, false, probe);
-  return tape.record("attention", {queries, result.out}, {q}, [](Var) {});
+  return tape.record("attention", {queries, result.out}, {q}, work_of(tape, problem, q, {}, {}), [](Var) {});
 }
 
 }  // namespace tapeline::inline TAPELINE_PRECISION

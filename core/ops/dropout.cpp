@@ -47,9 +47,11 @@ Var dropout(Var x, const Dropout& dropout, Index first_row) {
                        "dropout: the rate is {}; it must lie in [0, 1]", dropout.rate);
   require<ShapeError>(x && x.shape().rank() == 3, "dropout: x is {}; expected [batch, time, width]", text(x));
   if (dropout.rate == 0) return x;
+  const OpScope watched(x.tape(), "dropout");
   const Tensor out = x.tape().allocate(x.shape());
   apply_factors(x.value(), out, false, dropout, first_row);
-  return x.tape().record("dropout", out, {x}, [=](Var output) {
+  const OpWork work{.numbers = 2 * out.size(), .backward_numbers = 2 * out.size()};
+  return x.tape().record("dropout", out, {x}, work, [=](Var output) {
     const GradientTarget target = x.grad_target();
     apply_factors(output.grad(), target.tensor, target.beta != 0, dropout, first_row);
   });

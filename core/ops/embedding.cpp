@@ -15,6 +15,7 @@ constexpr Index grain = Index{1} << 14;
 /// gone when the gradient is taken.
 template <class Number>
 Var gather(std::string_view op, Var table, std::span<const Number> rows, const Shape& shape) {
+  const OpScope watched(table.tape(), op);
   const Index height = table.shape()[0], width = table.shape()[1];
   const auto count = static_cast<Index>(rows.size());
   for (Index n = 0; n < count; ++n) {
@@ -30,7 +31,8 @@ Var gather(std::string_view op, Var table, std::span<const Number> rows, const S
   parallel_for(count, std::max<Index>(1, grain / std::max<Index>(width, 1)), [&](Index begin, Index end) {
     for (Index n = begin; n < end; ++n) std::copy_n(from + kept[n] * width, width, out.data + n * width);
   });
-  return table.tape().record(op, out, {table}, [=](Var output) {
+  const OpWork work{.numbers = 2 * out.size(), .backward_numbers = 2 * out.size()};
+  return table.tape().record(op, out, {table}, work, [=](Var output) {
     const Real* d_out = output.grad().data;
     Real* d_table = table.grad().data;
     // Threads share the columns, so that rows that come up again add up in order and without a race.

@@ -80,6 +80,7 @@ HeadsSplit split_heads(Var x, Index heads, Index key_value_heads, const Rotation
   const std::array<Turn, 3> turns{turn_of("split_heads", query_rotation, time, width),
                                   turn_of("split_heads", key_rotation, time, width), Turn{}};
   Tape& tape = x.tape();
+  const OpScope watched(tape, "split_heads");
   auto* gradient = new (tape.arena().allocate(sizeof(SplitGradient))) SplitGradient{};
   const Var whole = tape.record("split_heads", tape.allocate({}), {x}, [=](Var) {
     for (std::size_t p = 0; p < parts.size(); ++p) {
@@ -94,7 +95,9 @@ HeadsSplit split_heads(Var x, Index heads, Index key_value_heads, const Rotation
     const Turn turn = turns[p];
     const Tensor out = tape.allocate(columns.shape());
     cut(columns, turn, false, x.value().data, out.data);
-    return tape.record("split_heads", out, {whole}, [=](Var output) {
+    const Index moved = 2 * out.size() + turn.numbers(time);
+    const OpWork work{.numbers = moved, .backward_numbers = moved};
+    return tape.record("split_heads", out, {whole}, work, [=](Var output) {
       if (gradient->target.tensor.data == nullptr) {
         gradient->target = x.grad_target();
         whole.grad();  // so that its rule runs
@@ -112,10 +115,12 @@ Var merge_heads(Var x) {
   require<ShapeError>(x && x.shape().rank() == 4,
                       "merge_heads: x is {}; expected [batch, heads, time, head width]", text(x));
   const Index batch = x.shape()[0], heads = x.shape()[1], time = x.shape()[2], width = x.shape()[3];
+  const OpScope watched(x.tape(), "merge_heads");
   const HeadColumns columns{batch, time, heads * width, 0, heads, width};
   const Tensor out = x.tape().allocate({batch, time, heads * width});
   join(columns, {}, false, x.value().data, out.data);
-  return x.tape().record("merge_heads", out, {x}, [=](Var output) {
+  const OpWork work{.numbers = 2 * out.size(), .backward_numbers = 2 * out.size()};
+  return x.tape().record("merge_heads", out, {x}, work, [=](Var output) {
     const GradientTarget target = x.grad_target();
     cut(columns, {}, target.beta != 0, output.grad().data, target.tensor.data);
   });

@@ -7,6 +7,7 @@
 #include "core/kernels/rows.h"
 #include "core/ops.h"
 #include "core/ops/operand_text.h"
+#include "core/ops/work.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
 namespace {
@@ -98,6 +99,17 @@ void add_scaled(Var input, const Real* unit_gradient, Real upstream) {
   scaled_add(unit_gradient, target.tensor.size(), upstream, target.beta, target.tensor.data);
 }
 
+// The products of the gradients belong to the forward run; the backward run scales what they gave.
+OpWork work_of(Var x, Var head, Var bias, const UnitGradients& gradients) {
+  const Index product = 2 * numbers(x) * head.shape()[0];
+  const Index products = 1 + (gradients.d_x != nullptr ? 1 : 0) + (gradients.d_head != nullptr ? 1 : 0);
+  const Index kept =
+      gradients.wanted() ? gradient_numbers(x) + gradient_numbers(head) + gradient_numbers(bias) : 0;
+  return {.flops = products * product,
+          .numbers = numbers(x) + numbers(head) + numbers(bias) + kept,
+          .backward_numbers = 2 * kept};
+}
+
 void check(Var x, Var head, Var bias, std::span<const Token> targets, const LossDetail* detail) {
   require<ShapeError>(
       x && head && x.shape().rank() >= 1 && head.shape().rank() == 2 && x.shape().last() == head.shape()[1],
@@ -129,6 +141,7 @@ Var cross_entropy(Var x, Var head, Var bias, std::span<const Token> targets, Los
                           x.value().data,   head.value().data, bias ? bias.value().data : nullptr,
                           targets.data()};
   Tape& tape = x.tape();
+  const OpScope watched(tape, "cross_entropy");
   const Tensor loss = tape.allocate({});
   // The gradients for an upstream gradient of 1 are kept until backward, which only multiplies by a number.
   const auto unit = [&tape](Var input) -> Real* {
@@ -148,12 +161,13 @@ Var cross_entropy(Var x, Var head, Var bias, std::span<const Token> targets, Los
     }
   }
   *loss.data = static_cast<Real>(total);
-  return tape.record("cross_entropy", loss, {x, head, bias}, [=](Var output) {
-    const Real upstream = *output.grad().data;
-    add_scaled(x, gradients.d_x, upstream);
-    add_scaled(head, gradients.d_head, upstream);
-    add_scaled(bias, gradients.d_bias, upstream);
-  });
+  return tape.record("cross_entropy", loss, {x, head, bias}, work_of(x, head, bias, gradients),
+                     [=](Var output) {
+                       const Real upstream = *output.grad().data;
+                       add_scaled(x, gradients.d_x, upstream);
+                       add_scaled(head, gradients.d_head, upstream);
+                       add_scaled(bias, gradients.d_bias, upstream);
+                     });
 }
 
 }  // namespace tapeline::inline TAPELINE_PRECISION

@@ -3,6 +3,7 @@
 #include "core/error.h"
 #include "core/ops.h"
 #include "core/ops/operand_text.h"
+#include "core/ops/work.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
 namespace {
@@ -16,6 +17,7 @@ Var normalize(std::string_view op, Var x, Var gain, Var shift, double epsilon, b
                       op, text(gain), text(shift));
   const Index rows = x.shape().rows(), width = x.shape().last();
   Tape& tape = x.tape();
+  const OpScope watched(tape, op);
   const Tensor y = tape.allocate(x.shape());
   Real* mean = centred ? tape.allocate({rows}).data : nullptr;
   Real* rstd = tape.allocate({rows}).data;
@@ -28,7 +30,10 @@ Var normalize(std::string_view op, Var x, Var gain, Var shift, double epsilon, b
                      .y = y.data,
                      .mean = mean,
                      .rstd = rstd});
-  return tape.record(op, y, {x, gain, shift}, [=](Var output) {
+  const OpWork work{.numbers = 2 * y.size() + numbers(gain) + numbers(shift),
+                    .backward_numbers = 2 * y.size() + numbers(gain) + gradient_numbers(x) +
+                                        gradient_numbers(gain) + gradient_numbers(shift)};
+  return tape.record(op, y, {x, gain, shift}, work, [=](Var output) {
     const GradientTarget none{};
     const GradientTarget d_x = x.needs_grad() ? x.grad_target() : none;
     const GradientTarget d_gain = gain.needs_grad() ? gain.grad_target() : none;

@@ -3,6 +3,7 @@
 #include "core/kernels/rows.h"
 #include "core/ops.h"
 #include "core/ops/operand_text.h"
+#include "core/ops/work.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
 namespace {
@@ -15,6 +16,16 @@ struct Factor {
   Index columns() const { return matrix.shape[transposed ? 0 : 1]; }
 };
 Factor transpose(const Factor& f) { return {f.matrix, !f.transposed}; }
+
+// One product forward, and one for each gradient that is wanted; `inner` is the extent that it sums over.
+OpWork work_of(Var a, Var b, Var bias, Index output, Index inner) {
+  const Index product = 2 * output * inner, operands = numbers(a) + numbers(b);
+  const Index wanted = (a.needs_grad() ? 1 : 0) + (b.needs_grad() ? 1 : 0);
+  return {.flops = product,
+          .numbers = operands + numbers(bias) + output,
+          .backward_flops = wanted * product,
+          .backward_numbers = output + wanted * operands + gradient_numbers(bias)};
+}
 
 // out = op(a) op(b) + beta out.
 void multiply_into(const Factor& a, const Factor& b, const GradientTarget& out) {
@@ -42,10 +53,11 @@ Var matmul(Var a, Var b, Transposed transpose_a, Transposed transpose_b) {
   require<ShapeError>(left.columns() == right.rows(),
                       "matmul: a is {}{}, b is {}{}; inner extents must match", text(a),
                       ta ? " transposed" : "", text(b), tb ? " transposed" : "");
+  const OpScope watched(a.tape(), "matmul");
   const Tensor c = a.tape().allocate({left.rows(), right.columns()});
   multiply_into(left, right, {c, 0});
   // C = A B: d_A = d_C B^T, d_B = A^T d_C; where an operand entered transposed, the transposes of these.
-  return a.tape().record("matmul", c, {a, b}, [=](Var output) {
+  return a.tape().record("matmul", c, {a, b}, work_of(a, b, {}, c.size(), left.columns()), [=](Var output) {
     const Factor d_c{output.grad(), false};
     if (a.needs_grad()) {
       const GradientTarget d_a = a.grad_target();
@@ -75,13 +87,15 @@ Var linear(Var x, Var weight, Var bias) {
   require<ShapeError>(!bias || bias.shape() == Shape{out},
                       "linear: bias is {}, weight is {}; expected a bias of [{}]", text(bias), text(weight),
                       out);
+  const OpScope watched(x.tape(), "linear");
   const Tensor y = x.tape().allocate(x.shape().with_last(out));
   // The bias comes first and the product is added to it: cheaper than another pass over y.
   if (bias) fill_rows(bias.value().data, rows, out, y.data);
   const Factor x_rows{x.value().reshaped({rows, in})};
   const Factor w{weight.value()};
   multiply_into(x_rows, transpose(w), {y, bias ? Real{1} : Real{0}});
-  return x.tape().record("linear", y, {x, weight, bias}, [=](Var output) {
+  const OpWork work = work_of(x, weight, bias, y.size(), in);
+  return x.tape().record("linear", y, {x, weight, bias}, work, [=](Var output) {
     const Factor d_y{output.grad().reshaped({rows, out})};
     if (x.needs_grad()) multiply_into(d_y, w, x.grad_target());
     if (weight.needs_grad()) multiply_into(transpose(d_y), x_rows, weight.grad_target());

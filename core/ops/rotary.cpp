@@ -76,12 +76,15 @@ Var rotate(Var x, const Rotation& rotation) {
       }
     });
   };
+  const OpScope watched(x.tape(), "rotate");
   const Tensor out = x.tape().allocate(x.shape());
   turn_all(x.value(), out, TurnDirection::forward, false);
-  return x.tape().record("rotate", out, {x}, [x, turn_all](Var output) {
-    const GradientTarget target = x.grad_target();
-    turn_all(output.grad(), target.tensor, TurnDirection::transposed, target.beta != 0);
-  });
+  const Index moved = 2 * out.size() + turn.numbers(time);
+  return x.tape().record(
+      "rotate", out, {x}, {.numbers = moved, .backward_numbers = moved}, [x, turn_all](Var output) {
+        const GradientTarget target = x.grad_target();
+        turn_all(output.grad(), target.tensor, TurnDirection::transposed, target.beta != 0);
+      });
 }
 
 }  // namespace tapeline::inline TAPELINE_PRECISION

@@ -13,6 +13,9 @@ struct Turn {
   const Real* sine = nullptr;
   Index width = 0;  // 0: nothing is turned
   Pairing pairing = Pairing::half;
+
+  /// In the tables of `time` rows.
+  Index numbers(Index time) const { return time * width; }
 };
 
 /// Checks a rotation against rows of `time` by `head_width` and takes it apart. The tables get no gradient.

@@ -2,10 +2,13 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "core/allocation_counter.h"
 #include "core/parallel.h"
+#include "data/token_store.h"
+#include "data/window_sampler.h"
 #include "experiments/bench/median.h"
 #include "train/config_derived.h"
 #include "train/flops.h"
@@ -25,7 +28,17 @@ double minor_faults() {
   return static_cast<double>(usage.ru_minflt);
 }
 
-/// A model in training on made-up tokens.
+/// Bytes at random, all of them tokens of the vocabulary.
+TokenStore made_up_text(Index tokens, Index vocabulary, std::uint64_t seed) {
+  const RandomKey key = random_key(seed, "bench step");
+  const auto kinds = static_cast<std::uint64_t>(std::min<Index>(vocabulary, 256));
+  std::string text;
+  for (Index i = 0; i < tokens; ++i)
+    text += static_cast<char>(random_below(key, static_cast<std::uint64_t>(i), kinds));
+  return TokenStore::from_text(text, *make_tokenizer("bytes"), "made up");
+}
+
+/// A model in training on a made-up text.
 class Trained {
  public:
   explicit Trained(const Config& config)
@@ -33,19 +46,18 @@ class Trained {
         shape_(step_shape(config.train)),
         model_(model_plan(config)),
         step_(model_, shape_, config.model.dropout, config.train.seed),
-        optimizer_(make_optimizer(config.optimizer, model_.parameters())) {
-    const RandomKey key = random_key(config.train.seed, "bench step");
-    const auto vocabulary = static_cast<std::uint64_t>(model_.plan().vocabulary);
-    for (Index i = 0; i <= shape_.tokens(); ++i) {
-      tokens_.push_back(static_cast<Token>(random_below(key, static_cast<std::uint64_t>(i), vocabulary)));
-    }
-  }
+        optimizer_(make_optimizer(config.optimizer, model_.parameters())),
+        text_(made_up_text(4 * shape_.tokens(), model_.plan().vocabulary, config.train.seed)),
+        sampler_(text_, {{0, text_.size()}}, shape_.length, config.train.seed),
+        inputs_(static_cast<std::size_t>(shape_.tokens())),
+        targets_(inputs_.size()) {}
 
-  void step() {
-    const auto count = static_cast<std::size_t>(shape_.tokens());
-    const std::span<const Token> all = tokens_;
-    const LossSum loss = step_.run(++number_, all.first(count), all.last(count));
-    optimizer_->update({config_.optimizer.lr, static_cast<double>(loss.tokens), config_.optimizer.clip});
+  void step(Watch* watch = nullptr) {
+    const WatchScope whole(watch, Timing::Kind::group, Phase::step, "step", ++number_);
+    sampler_.next(shape_.windows, inputs_, targets_, watch);
+    const LossSum loss = step_.run(number_, inputs_, targets_, {}, watch);
+    optimizer_->update(
+        {config_.optimizer.lr, static_cast<double>(loss.tokens), config_.optimizer.clip, watch});
   }
 
   const StepShape& shape() const { return shape_; }
@@ -62,13 +74,21 @@ class Trained {
   Transformer model_;
   TrainStep step_;
   std::unique_ptr<Optimizer> optimizer_;
-  std::vector<Token> tokens_;
+  TokenStore text_;
+  WindowSampler sampler_;
+  std::vector<Token> inputs_, targets_;
   Index number_ = 0;
 };
 
+double seconds_of(const auto& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
 }  // namespace
 
-StepSpeed measure_step(const Config& config, Index repeats) {
+StepSpeed measure_step(const Config& config, Index repeats, StepTrace& trace) {
   if (config.train.threads > 0) set_thread_count(config.train.threads);
   const SignalGuard signals;
   Trained trained(config);
@@ -90,15 +110,33 @@ StepSpeed measure_step(const Config& config, Index repeats) {
     speed.minor_faults = (minor_faults() - faults) / counted_steps;
   }
 
-  std::vector<double> seconds;
+  // The floor's products leave the caches as they like: a step that nobody times or watches comes after them,
+  // and who of the two others is first changes each time.
+  std::vector<double> plain;
+  Breakdown breakdown;
+  Watch watch;
+  const auto watched_step = [&] {
+    watch.clear();
+    trained.step(&watch);
+    breakdown.add(watch.timings());
+  };
   for (Index i = 0; i < repeats; ++i) {
     stop_if_signalled();
-    const auto start = std::chrono::steady_clock::now();
-    trained.step();
-    seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
     floor.measure();
+    trained.step();
+    if (i % 2 == 1) watched_step();
+    plain.push_back(seconds_of([&] { trained.step(); }));
+    if (i % 2 == 0) watched_step();
   }
-  speed.step_seconds = median(seconds);
+  while (trace.watch() != nullptr) {
+    stop_if_signalled();
+    trained.step(trace.watch());
+    trace.after_step();
+  }
+  speed.step_seconds = median(plain);
+  speed.watched_step_seconds = breakdown.median_step_seconds();
+  speed.ops = breakdown.rows();
+  speed.ops_seconds = breakdown.step_seconds();
   speed.floor_seconds = floor.seconds();
   const auto tokens = static_cast<double>(speed.tokens);
   speed.tokens_per_second = tokens / speed.step_seconds;

@@ -3,8 +3,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "experiments/bench/breakdown.h"
 #include "experiments/bench/floor.h"
 #include "train/config.h"
+#include "train/step_trace.h"
 
 namespace tapeline {
 
@@ -24,10 +26,15 @@ struct StepSpeed {
   double vendor_allocations = 0;  ///< a steady step, inside vendor calls
   double minor_faults = 0;        ///< a steady step
   std::vector<StepFloor::Line> floor;
+  std::vector<OpTime> ops;          ///< of watched steps; they add up to:
+  double ops_seconds = 0;           ///< a watched step, see Breakdown
+  double watched_step_seconds = 0;  ///< median; over step_seconds: what watching costs
 };
 
-/// Trains on made-up tokens: forward, backward, clipping and update. After a warm-up, repeats of the step and
-/// of the floor's products take turns, so that whatever else the machine does touches both.
-StepSpeed measure_step(const Config& config, Index repeats);
+/// Trains on made-up tokens: sampling, forward, backward, clipping and update. After a warm-up, repeats of
+/// the step, of a watched step and of the floor's products take turns, so that whatever else the machine does
+/// touches all three. Then come the steps that `trace` wants, one after another. Throws FileError when it
+/// cannot be written.
+StepSpeed measure_step(const Config& config, Index repeats, StepTrace& trace);
 
 }  // namespace tapeline

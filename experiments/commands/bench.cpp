@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "core/excerpt.h"
+#include "core/files.h"
 #include "experiments/bench/step.h"
 #include "experiments/commands/common.h"
 #include "experiments/commands/dry_run.h"
@@ -22,8 +23,26 @@ struct BenchCommand {
   ConfigOptions config;
   std::string what;
   Index repeats = 15;
+  std::string trace;
   OutputOptions output;
 };
+
+nlohmann::ordered_json json_of(const OpTime& op) {
+  nlohmann::ordered_json json = {{"name", op.name},       {"phase", nullptr},  {"calls", nullptr},
+                                 {"seconds", op.seconds}, {"share", op.share}, {"flops", nullptr},
+                                 {"gflops", nullptr},     {"bytes", nullptr}};
+  if (!op.phase) return json;
+  json["phase"] = phase_name(*op.phase);
+  json["calls"] = op.calls;
+  json["bytes"] = op.bytes;
+  if (op.flops == 0) return json;
+  json["flops"] = op.flops;
+  json["gflops"] = op.gflops();
+  return json;
+}
+
+/// What watching adds to a step, as a share of it; the noise of the machine can make it negative.
+double watch_overhead(const StepSpeed& speed) { return speed.watched_step_seconds / speed.step_seconds - 1; }
 
 std::string json_text(const StepSpeed& speed) {
   nlohmann::ordered_json json = {{"tokens_per_second", speed.tokens_per_second},
@@ -37,11 +56,16 @@ std::string json_text(const StepSpeed& speed) {
                                  {"minor_faults", speed.minor_faults},
                                  {"tokens_per_step", speed.tokens},
                                  {"threads", speed.threads},
-                                 {"repeats", speed.repeats}};
+                                 {"repeats", speed.repeats},
+                                 {"watched_step_seconds", speed.watched_step_seconds},
+                                 {"watch_overhead", watch_overhead(speed)},
+                                 {"ops_seconds", speed.ops_seconds},
+                                 {"ops", nlohmann::ordered_json::array()}};
   if (speed.allocations_counted) {
     json["heap_allocations"] = speed.heap_allocations;
     json["vendor_allocations"] = speed.vendor_allocations;
   }
+  for (const OpTime& op : speed.ops) json["ops"].push_back(json_of(op));
   return json.dump(2) + '\n';
 }
 
@@ -49,7 +73,40 @@ std::string count_text(const StepSpeed& speed, double count) {
   return speed.allocations_counted ? fmt::format("{:.1f}", count) : "not counted here";
 }
 
-std::string human_text(const StepSpeed& speed) {
+Table ops_table(const StepSpeed& speed) {
+  Table table;
+  table.column("op", Table::Align::left).column("phase", Table::Align::left).column("calls").column("ms");
+  table.column("share").column("GFLOP/s").column("MB").column("GB/s");
+  const auto percent = [](double share) { return fmt::format("{:.1f}%", 100 * share); };
+  Index calls = 0;
+  double flops = 0, bytes = 0;
+  const auto megabytes = [](double count) { return fmt::format("{:.2f}", count / 1e6); };
+  for (const OpTime& op : speed.ops) {
+    calls += op.calls, flops += op.flops, bytes += op.bytes;
+    std::vector<std::string> row{op.name, op.phase ? std::string(phase_name(*op.phase)) : "",
+                                 op.phase ? fmt::format("{}", op.calls) : "",
+                                 fmt::format("{:.3f}", 1e3 * op.seconds), percent(op.share)};
+    if (op.phase) {
+      row.push_back(op.flops > 0 ? fmt::format("{:.1f}", op.gflops()) : "");
+      row.push_back(megabytes(op.bytes));
+      row.push_back(op.bytes > 0 ? fmt::format("{:.1f}", op.bytes / op.seconds / 1e9) : "");
+    }
+    table.row(row);
+  }
+  table.rule();
+  table.row({"step", "", fmt::format("{}", calls), fmt::format("{:.3f}", 1e3 * speed.ops_seconds), percent(1),
+             fmt::format("{:.1f}", flops / speed.ops_seconds / 1e9), megabytes(bytes),
+             fmt::format("{:.1f}", bytes / speed.ops_seconds / 1e9)});
+  return table;
+}
+
+constexpr const char* ops_note =
+    "ms: mean over the middle half of the repeats. GFLOP/s: matrix products, and\n"
+    "attention over the pairs that are seen. MB: tensors read and written by an op,\n"
+    "each once, wherever they lie (caches are faster than memory); scratch left out.\n"
+    "The head's gradients are computed in cross_entropy's forward run.\n";
+
+std::string human_text(const StepSpeed& speed, const StepTrace& trace) {
   Table floor;
   floor.column("product", Table::Align::left).column("m").column("n").column("k").column("times");
   floor.column("ms each").column("GFLOP/s").column("fastest", Table::Align::left);
@@ -77,7 +134,14 @@ std::string human_text(const StepSpeed& speed) {
               fmt::format("{} our own, {} in vendor libraries", count_text(speed, speed.heap_allocations),
                           count_text(speed, speed.vendor_allocations))});
   result.row({"minor page faults", fmt::format("{:.1f}", speed.minor_faults)});
-  return floor.text(terminal_width()) + '\n' + result.text(terminal_width());
+  result.row({"watching the ops", fmt::format("{:.2f} ms a step with it, {:.2f} ms without: {:+.1f}%",
+                                              1e3 * speed.watched_step_seconds, 1e3 * speed.step_seconds,
+                                              100 * watch_overhead(speed))});
+  if (trace.written() > 0)
+    result.row({"trace", fmt::format("{} steps in {}; open it in chrome://tracing or https://ui.perfetto.dev",
+                                     trace.written(), trace.file().string())});
+  const std::size_t width = terminal_width();
+  return floor.text(width) + '\n' + ops_table(speed).text(width) + ops_note + '\n' + result.text(width);
 }
 
 int bench(const BenchCommand& command) {
@@ -88,8 +152,10 @@ int bench(const BenchCommand& command) {
                        "--repeats {}: it must be from 1 to 10000", command.repeats);
   const ResolvedConfig config = command.config.resolve();
   if (command.config.dry_run()) return dry_run(config, command.output);
-  const StepSpeed speed = measure_step(config.config, command.repeats);
-  write_output(command.output.json ? json_text(speed) : human_text(speed));
+  if (!command.trace.empty()) check_can_write(command.trace);
+  StepTrace trace(command.trace);
+  const StepSpeed speed = measure_step(config.config, command.repeats, trace);
+  write_output(command.output.json ? json_text(speed) : human_text(speed, trace));
   return exit_code::done;
 }
 
@@ -112,10 +178,19 @@ Command bench_command() {
                              .value = "N",
                              .help = "how often each thing is timed; default 15",
                              .target = &options->repeats});
+  command.options.push_back({.name = "--trace",
+                             .value = "FILE",
+                             .help = fmt::format("write the ops of {} steps for chrome://tracing or Perfetto",
+                                                 StepTrace::default_steps),
+                             .target = &options->trace,
+                             .path = Option::Path::file});
   command.details = {
       "Times whole training steps, and beside them the products of matrices and the attention of such a step "
       "alone, as fast as this machine can: the floor. The ratio of the two is what everything else costs, "
-      "whatever the machine."};
+      "whatever the machine.",
+      "The table by op tells where it goes: calls, time, operations and bytes of every op, forward and "
+      "backward. "
+      "It comes from steps that are watched, and what watching costs stands below it."};
   options->output.add_to(command);
   return command;
 }

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "core/error.h"
+#include "core/files.h"
 #include "experiments/command_line/as_typed.h"
 #include "experiments/commands/common.h"
 #include "experiments/commands/dry_run.h"
@@ -18,11 +20,15 @@
 #include "train/progress.h"
 #include "train/run_folder.h"
 #include "train/scored_set.h"
+#include "train/signals.h"
+#include "train/step_trace.h"
 #include "train/trainer.h"
 #include "train/training_corpus.h"
 
 namespace tapeline {
 namespace {
+
+constexpr Index not_given = std::numeric_limits<Index>::min();
 
 struct TrainCommand {
   ConfigOptions config;
@@ -30,8 +36,44 @@ struct TrainCommand {
   bool resume = false;
   std::string from;
   std::string budget;
+  std::string trace;
+  Index trace_steps = not_given;
   OutputOptions output;
 };
+
+constexpr Index most_trace_steps = 1000;  // of a large model some hundred megabytes
+
+// Before the work starts. The run folder itself may not be there yet: then it is made.
+StepTrace checked_trace(const TrainCommand& command, const std::filesystem::path& folder) {
+  namespace fs = std::filesystem;
+  const bool given = command.trace_steps != not_given;
+  const Index steps = given ? command.trace_steps : StepTrace::default_steps;
+  require<ConfigError>(!command.trace.empty() || !given,
+                       "--trace-steps {}: give the file to write too, with --trace FILE", steps);
+  require<ConfigError>(steps >= 1 && steps <= most_trace_steps, "--trace-steps {}: it must be from 1 to {}",
+                       steps, most_trace_steps);
+  if (command.trace.empty()) return StepTrace(fs::path());
+  std::error_code none;
+  const bool in_new_folder = fs::absolute(command.trace, none).lexically_normal().parent_path() ==
+                                 (fs::absolute(folder, none) / "").lexically_normal().parent_path() &&
+                             !fs::exists(folder, none);
+  if (!in_new_folder) check_can_write(command.trace);
+  return StepTrace(command.trace, steps);
+}
+
+TrainOutcome train_traced(const ResolvedConfig& config, const TrainingText& text, TrainOptions options,
+                          StepTrace& trace) {
+  options.trace = &trace;
+  const SignalGuard guard;  // a limit on the size of files is an error of the trace's write too
+  try {
+    TrainOutcome outcome = train_model(config, text, options);
+    trace.finish();
+    return outcome;
+  } catch (const Stopped&) {
+    trace.finish();
+    throw;
+  }
+}
 
 std::string json_summary(const TrainOutcome& outcome, const std::filesystem::path& folder) {
   return printed_json({{"folder", folder.string()},
@@ -44,6 +86,14 @@ std::string json_summary(const TrainOutcome& outcome, const std::filesystem::pat
                        {"best_validation_loss", json_number(outcome.best_validation_loss)},
                        {"seconds", outcome.seconds},
                        {"tokens_per_second", outcome.tokens_per_second}});
+}
+
+std::string trace_text(const StepTrace& trace) {
+  if (trace.file().empty()) return {};
+  if (trace.written() == 0)
+    return fmt::format("no step was made: {} is not written\n", trace.file().string());
+  return fmt::format("traced {} step{} in {}: open it in chrome://tracing or https://ui.perfetto.dev\n",
+                     trace.written(), trace.written() == 1 ? "" : "s", trace.file().string());
 }
 
 std::string summary(const TrainOutcome& outcome, const std::filesystem::path& folder, const Config& config) {
@@ -90,6 +140,7 @@ int train(const TrainCommand& command) {
   if (goes_on)
     config.origins = run.origins();  // as it began: claim() sees to it that the values are the same
   const bool whole = !text_decides_tokens(config.config);  // nothing of the config waits for the text
+  StepTrace trace = checked_trace(command, folder);
   if (whole && command.config.dry_run()) return dry_run(config, command.output);
   if (whole && run.holds_run()) run.claim(config);  // another configuration: told before any text is read
 
@@ -106,8 +157,9 @@ int train(const TrainCommand& command) {
   if (!command.from.empty()) options.from = resolve_checkpoint(command.from);
   options.budget_seconds = budget;
   options.progress = progress_style(command.output.quiet);
-  const TrainOutcome outcome = train_model(config, text, options);
-  write_output(command.output.json ? json_summary(outcome, folder) : summary(outcome, folder, config.config));
+  const TrainOutcome outcome = train_traced(config, text, options, trace);
+  write_output(command.output.json ? json_summary(outcome, folder)
+                                   : trace_text(trace) + summary(outcome, folder, config.config));
   return exit_code::done;
 }
 
@@ -140,6 +192,15 @@ Command train_command() {
        .value = "TIME",
        .help = "stop, saved, before a step that would end later than this: 90s, 10m, 1h30m; --resume goes on",
        .target = &options->budget},
+      {.name = "--trace",
+       .value = "FILE",
+       .help = "write the ops of the first steps of this run for chrome://tracing or Perfetto",
+       .target = &options->trace,
+       .path = Option::Path::file},
+      {.name = "--trace-steps",
+       .value = "N",
+       .help = fmt::format("how many steps --trace shows; default {}", StepTrace::default_steps),
+       .target = &options->trace_steps},
   };
   command.options.insert(command.options.end(), std::begin(more), std::end(more));
   command.details = {

@@ -134,6 +134,21 @@ TEST_CASE("files: what a killed process left is removed by the next save; what a
   ::close(writer);
 }
 
+TEST_CASE("files: whether a path can be written is known before, and nothing is left of the question") {
+  const Folder folder;
+  const fs::path pipe = folder / "pipe", old = folder / "old";
+  write_file(old, "old");
+  check_can_write(old);
+  check_can_write(folder / "new");
+  CHECK(read_file(old) == "old");
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  CHECK_THROWS_AS(check_can_write(pipe), FileError);
+  CHECK_THROWS_AS(check_can_write(folder.path()), FileError);
+  CHECK(error_text([&] { check_can_write(folder / "missing/new"); }).find("missing/new") !=
+        std::string::npos);
+  CHECK(std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator()) == 2);
+}
+
 TEST_CASE("files: a file in the current folder needs no folder in its name") {
   const Folder folder;
   const fs::path before = fs::current_path();

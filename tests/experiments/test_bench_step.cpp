@@ -1,5 +1,9 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+
 #include "core/parallel.h"
 #include "experiments/bench/median.h"
 #include "experiments/bench/step.h"
@@ -19,7 +23,8 @@ TEST_CASE("bench step: a step costs more than its products; a steady one takes n
   sources.preset = "smoke";
   sources.sets = {{"train.threads", "1", "--set"}};
   const int threads = thread_count();
-  const StepSpeed speed = measure_step(resolve_config(sources).config, 3);
+  StepTrace no_trace{std::filesystem::path()};
+  const StepSpeed speed = measure_step(resolve_config(sources).config, 3, no_trace);
   set_thread_count(threads);
   CHECK(speed.threads == 1);
   CHECK(speed.tokens == 1024);
@@ -38,6 +43,17 @@ TEST_CASE("bench step: a step costs more than its products; a steady one takes n
   CHECK(speed.floor[0].n == 192);
   CHECK(speed.floor[0].k == 64);
   CHECK(speed.floor[0].count == 2);
+  // The ops of a watched step.
+  double seconds = 0, flops = 0;
+  for (const OpTime& op : speed.ops) {
+    seconds += op.seconds;
+    flops += op.flops;
+    CHECK(op.seconds >= 0);
+  }
+  CHECK(seconds / speed.ops_seconds == doctest::Approx(1));
+  CHECK(flops / (1e9 * speed.gflops * speed.step_seconds) == doctest::Approx(1));
+  CHECK(std::ranges::is_sorted(speed.ops, std::greater(), &OpTime::seconds));
+  CHECK(speed.watched_step_seconds > 0);
 }
 
 }  // namespace
