@@ -1,6 +1,5 @@
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -20,16 +19,14 @@
 #include "experiments/exit_code.h"
 #include "experiments/output.h"
 #include "experiments/table.h"
-#include "layers/positional/registry.h"
+#include "layers/positional/kinds_of_build.h"
 #include "train/signals.h"
 
 namespace tapeline {
 namespace {
 
 std::string version_text() {
-  std::vector<std::string_view> kinds;
-  for (const EncodingKind& kind : encoding_kinds()) kinds.push_back(kind.name);
-  return fmt::format("tapeline {}\npositional encodings: {}\n", TAPELINE_VERSION, fmt::join(kinds, ", "));
+  return fmt::format("tapeline {}\npositional encodings: {}\n", TAPELINE_VERSION, built_kinds_text());
 }
 
 int run(const std::vector<std::string>& words) {

@@ -7,6 +7,7 @@
 
 #include "core/key_mask.h"
 #include "layers/option.h"
+#include "layers/positional/kinds_of_build.h"
 
 namespace tapeline {
 
@@ -39,7 +40,7 @@ void validate(const ModelConfig& config);
 
 /// [positional]: which encoding, the options of each kind, and the wrappers around any of them.
 struct PositionalConfig {
-  std::string kind = "rope";
+  std::string kind{default_kind()};
   std::map<std::string, OptionValues> options;  ///< by kind; a kind without entry has its defaults
   KeyMask keys;                                 ///< [positional.keys] window, sinks
 };

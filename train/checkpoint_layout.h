@@ -14,6 +14,10 @@ inline constexpr std::string_view format = "tapeline";
 inline constexpr std::int64_t version = 1;
 inline constexpr std::string_view container_kind = "checkpoint";
 
+/// Root attribute: the encodings of the build that wrote the file, "rope, none". Files of earlier builds lack
+/// it.
+inline constexpr std::string_view creator_kinds = "creator_positional";
+
 inline constexpr std::string_view model = "/model";
 inline constexpr std::string_view optimizer = "/optimizer";
 

@@ -6,6 +6,7 @@
 #include "core/sha256.h"
 #include "data/container.h"
 #include "data/hdf5_writer.h"
+#include "layers/positional/kinds_of_build.h"
 #include "train/checkpoint.h"
 #include "train/checkpoint_layout.h"
 #include "train/schedule.h"
@@ -115,6 +116,8 @@ std::string checkpoint_image(const CheckpointContents& contents) {
   file.attribute("/", "format", std::string(checkpoint_layout::format));
   file.attribute("/", "format_version", checkpoint_layout::version);
   file.attribute("/", "creator_version", std::string(TAPELINE_VERSION));
+  file.attribute("/", std::string(checkpoint_layout::creator_kinds),
+                 fmt::format("{}", fmt::join(built_kinds(), ", ")));
   file.text("/config/resolved", resolved_text(contents.config.config));
   file.text("/config/origin", origin_text(contents.config));
   write_model(file, contents.model.parameters());

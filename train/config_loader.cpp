@@ -7,10 +7,12 @@
 
 #include "core/error.h"
 #include "core/excerpt.h"
+#include "layers/positional/kinds_of_build.h"
 #include "train/config_reader.h"
 #include "train/config_table.h"
 #include "train/config_validation.h"
 #include "train/preset.h"
+#include "train/stored_kinds.h"
 
 extern "C" char** environ;
 
@@ -85,8 +87,9 @@ void read_environment(ResolvedConfig& resolved, const std::pair<std::string, std
   read_words(resolved, {key, value, origin});
 }
 
-void read_text(ResolvedConfig& resolved, std::string_view text, const std::string& label) {
-  const toml::table table = parse_toml(text, label);
+void read_text(ResolvedConfig& resolved, std::string_view text, const std::string& label, bool of_model) {
+  toml::table table = parse_toml(text, label);
+  if (of_model) drop_left_out(table, left_out_kinds());
   ConfigReader(resolved, [&](unsigned line) { return fmt::format("{}:{}", label, line); }).read(table);
 }
 
@@ -135,7 +138,8 @@ std::vector<std::pair<std::string, std::string>> environment_settings() {
 ResolvedConfig resolve_config(const ConfigSources& sources) {
   ResolvedConfig resolved = defaults();
   read_preset(resolved, preset(sources.preset.empty() ? default_preset : sources.preset));
-  if (!sources.file.empty()) read_text(resolved, file_text(sources.file), sources.file.string());
+  if (!sources.file.empty())
+    read_text(resolved, file_text(sources.file), sources.file.string(), sources.file_is_stored);
   for (const auto& setting : sources.environment) read_environment(resolved, setting);
   for (const Assignment& assignment : sources.sets) read_words(resolved, assignment);
   for (const Assignment& assignment : sources.flags) read_words(resolved, assignment);
@@ -149,9 +153,10 @@ void assign(ResolvedConfig& resolved, const Assignment& assignment) {
   validate(resolved);
 }
 
-ResolvedConfig parse_resolved(std::string_view text, std::string_view origins, const std::string& place) {
+ResolvedConfig parse_resolved(std::string_view text, std::string_view origins, const std::string& place,
+                              StoredFor use) {
   ResolvedConfig resolved = defaults();
-  read_text(resolved, text, place);
+  read_text(resolved, text, place, use == StoredFor::model);
   if (!origins.empty()) read_origins(parse_toml(origins, place + " origins"), "", resolved);
   validate(resolved);
   return resolved;

@@ -25,11 +25,16 @@ struct ResolvedConfig {
   std::map<std::string, std::string> origins;
 };
 
+/// What a stored configuration is read for. In a build without some encodings, what one model does not need
+/// of them is left aside (stored_kinds.h); a comparison needs all that it names.
+enum class StoredFor { model, comparison };
+
 /// What a configuration is resolved from, weakest first: defaults < preset < file < environment < --set < own
 /// flags.
 struct ConfigSources {
-  std::string preset;                                            ///< empty: "toy"
-  std::filesystem::path file;                                    ///< empty: none; else a regular file of TOML
+  std::string preset;           ///< empty: "toy"
+  std::filesystem::path file;   ///< empty: none; else a regular file of TOML
+  bool file_is_stored = false;  ///< it is the config.toml of a model's run folder
   std::vector<std::pair<std::string, std::string>> environment;  ///< TAPELINE_…; see environment_settings()
   std::vector<Assignment> sets;
   std::vector<Assignment> flags;
@@ -54,7 +59,8 @@ std::string origin_text(const ResolvedConfig& resolved);
 /// Reads the two texts that stand in a checkpoint, or the one of a run folder's config.toml (its origins are
 /// comments, so `origins` is empty); `place` names them in errors. Values without an origin are said to come
 /// from `place`; keys that the text lacks have their defaults.
-ResolvedConfig parse_resolved(std::string_view text, std::string_view origins, const std::string& place);
+ResolvedConfig parse_resolved(std::string_view text, std::string_view origins, const std::string& place,
+                              StoredFor use = StoredFor::model);
 
 /// A key that two configs differ in, with both values as TOML.
 struct ConfigDifference {

@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "core/excerpt.h"
+#include "layers/positional/kinds_of_build.h"
 #include "train/nearest_name.h"
 
 namespace tapeline {
@@ -12,7 +13,18 @@ namespace {
 constexpr std::string_view variant_key = "compare.variant";
 constexpr std::string_view evaluation_key = "compare.evaluation";
 
+/// The encoding that the name of a key, or of its section, belongs to; empty: none.
+std::string_view kind_of(std::string_view name) {
+  constexpr std::string_view section = "positional.";
+  if (!name.starts_with(section)) return {};
+  name.remove_prefix(section.size());
+  return name.substr(0, name.find('.'));
+}
+
 [[noreturn]] void unknown_key(const std::string& name, const std::string& place) {
+  const std::string_view kind = kind_of(name);
+  require<ConfigError>(!is_left_out(kind), "{} ({}) is of \"{}\", {}", excerpt(name), place, kind,
+                       left_out_text());
   const std::string nearest = nearest_config_key(name);
   const std::string_view environment = "environment ";
   if (!nearest.empty() && place.starts_with(environment)) {

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "core/error.h"
+#include "layers/positional/kinds_of_build.h"
 #include "layers/positional/registry.h"
 #include "train/nearest_name.h"
 #include "train/optimizer.h"
@@ -30,11 +31,7 @@ Range above(double lowest) {
 /// Sizes stop where their products would no longer fit an Index.
 Range size(double lowest) { return between(lowest, 1 << 24); }
 
-std::vector<std::string> kind_names() {
-  std::vector<std::string> names;
-  for (const EncodingKind& kind : encoding_kinds()) names.emplace_back(kind.name);
-  return names;
-}
+std::vector<std::string> kind_names() { return {built_kinds().begin(), built_kinds().end()}; }
 
 /// The type a member has as an option.
 template <class Member>
@@ -58,6 +55,7 @@ void from_option(Member& member, const OptionValue& value) {
 struct Limits {
   Range range{};
   std::vector<std::string> choices{};
+  bool kinds = false;
   Notation notation = Notation::plain;
   bool after_training = false;
 };
@@ -69,6 +67,7 @@ ConfigKey row(std::string name, Member member, std::string help, Limits limits =
           .help = std::move(help),
           .initial = to_option(member(default_config())),
           .choices = std::move(limits.choices),
+          .kinds = limits.kinds,
           .range = std::move(limits.range),
           .notation = limits.notation,
           .after_training = limits.after_training,
@@ -123,7 +122,7 @@ std::vector<ConfigKey> make_keys() {
       row("model.embedding_norm", FIELD(model.embedding_norm), "a norm after the embedding"),
       row("model.dropout", FIELD(model.dropout), "share dropped while training", below(0, 1)),
 
-      row("positional.kind", FIELD(positional.kind), "the positional encoding", kind_names()),
+      row("positional.kind", FIELD(positional.kind), "the positional encoding", Limits{.choices = kind_names(), .kinds = true}),
       row("positional.keys.window", FIELD(positional.keys.window), "keys a query sees, itself included; 0: all", Limits{.range = at_least(0), .after_training = true}),
       row("positional.keys.sinks", FIELD(positional.keys.sinks), "first keys that every query sees beside its window", Limits{.range = at_least(0), .after_training = true}),
 
@@ -166,7 +165,7 @@ std::vector<ConfigKey> make_keys() {
       row("evaluate.sliding_up_to", FIELD(evaluate.sliding_up_to), "longest window of the sliding protocol", Limits{.notation = Notation::length}),
       row("evaluate.scored", FIELD(evaluate.scored), "which targets count: the same for every length, or all", std::vector<std::string>{"auto", "all"}),
 
-      row("compare.encodings", FIELD(compare.encodings), "encodings to train, each a variant of that name", kind_names()),
+      row("compare.encodings", FIELD(compare.encodings), "encodings to train, each a variant of that name", Limits{.choices = kind_names(), .kinds = true}),
       row("compare.seeds", FIELD(compare.seeds), "models trained of each variant, with seeds counted on from train.seed", between(1, 1000)),
   };
   // The options of the encodings stand behind [positional] itself.
@@ -186,13 +185,7 @@ std::vector<ConfigKey> make_keys() {
 const Config& default_config() {
   static const Config config = [] {
     Config made;
-    const std::vector<std::string> built = kind_names();
-    const auto missing = [&](const std::string& kind) {
-      return std::ranges::find(built, kind) == built.end();
-    };
-    if (missing(made.positional.kind) && !built.empty()) made.positional.kind = built.front();
-    std::erase_if(made.compare.encodings, missing);
-    if (made.compare.encodings.empty()) made.compare.encodings = built;
+    if (!left_out_kinds().empty()) made.compare.encodings = kind_names();
     return made;
   }();
   return config;

@@ -29,6 +29,7 @@ struct ConfigKey {
   std::string help;
   OptionValue initial;               ///< in a config where nothing was said; its type is the key's type
   std::vector<std::string> choices;  ///< of a text, or of each text of a list; empty: any
+  bool kinds = false;                ///< the choices are the encodings of this build
   Range range;
   Notation notation = Notation::plain;
   bool after_training = false;  ///< a trained model may be run with another value; see OptionField
@@ -42,7 +43,7 @@ const std::vector<ConfigKey>& config_keys();
 const ConfigKey* find_config_key(std::string_view name);
 /// Whether some key begins with "name.".
 bool is_config_section(std::string_view name);
-/// The config in which nothing was said. In a build with fixed encodings the kinds are those of the build.
+/// The config in which nothing was said. In a build with fixed encodings all of these are compared.
 const Config& default_config();
 
 /// "a whole number", "true or false": what a key's value must be.

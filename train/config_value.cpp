@@ -9,6 +9,7 @@
 
 #include "core/error.h"
 #include "core/excerpt.h"
+#include "layers/positional/kinds_of_build.h"
 #include "train/nearest_name.h"
 
 namespace tapeline {
@@ -102,6 +103,8 @@ class Reader {
   void check_choice(const std::string& value) const {
     if (key_.choices.empty() || std::ranges::find(key_.choices, value) != key_.choices.end()) return;
     if (key_.notation == Notation::number_too && parse_words(value)["value"].is_number()) return;
+    require<ConfigError>(!key_.kinds || !is_left_out(value), "{} ({}) is \"{}\", {}", key_.name, place_,
+                         value, left_out_text());
     fail<ConfigError>("{} ({}) is {}; it must be one of {}{}{}", key_.name, place_,
                       excerpt(toml_string(value)), fmt::join(key_.choices, ", "),
                       key_.notation == Notation::number_too ? ", or a number" : "",

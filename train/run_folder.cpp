@@ -77,9 +77,9 @@ std::string config_file_text(const ResolvedConfig& config) {
 
 fs::path RunFolder::checkpoint_file(Index step) const { return checkpoints() / checkpoint_name(step); }
 
-void RunFolder::claim(const ResolvedConfig& config) const {
+void RunFolder::claim(const ResolvedConfig& config, StoredFor use) const {
   if (holds_run()) {
-    const ResolvedConfig present = parse_resolved(read_file(config_file()), {}, config_file().string());
+    const ResolvedConfig present = parse_resolved(read_file(config_file()), {}, config_file().string(), use);
     const auto differences = config_difference(present.config, config.config);
     require<ConfigError>(
         differences.empty(),

@@ -12,7 +12,14 @@ macro(tapeline_package name package)
   endif()
 endmacro()
 
-# A library known by one header and one file, as a target of its own.
+# A library known by its file, as a target of its own. The installed package names the same files.
+function(tapeline_vendor_library target file include)
+  add_library(tapeline_vendor::${target} UNKNOWN IMPORTED GLOBAL)
+  set_target_properties(tapeline_vendor::${target} PROPERTIES
+    IMPORTED_LOCATION "${file}" INTERFACE_INCLUDE_DIRECTORIES "${include}")
+endfunction()
+
+# The same, looked for by one header and one file.
 function(tapeline_header_and_library target header library package)
   cmake_parse_arguments(PARSE_ARGV 4 option "" "" "HEADER_PATHS;LIBRARY_PATHS")
   set(only_there "")
@@ -25,9 +32,7 @@ function(tapeline_header_and_library target header library package)
   if(NOT ${target}_INCLUDE OR NOT ${target}_LIBRARY)
     tapeline_missing("${library} (${header})" ${package})
   endif()
-  add_library(tapeline_vendor::${target} UNKNOWN IMPORTED GLOBAL)
-  set_target_properties(tapeline_vendor::${target} PROPERTIES
-    IMPORTED_LOCATION "${${target}_LIBRARY}" INTERFACE_INCLUDE_DIRECTORIES "${${target}_INCLUDE}")
+  tapeline_vendor_library(${target} "${${target}_LIBRARY}" "${${target}_INCLUDE}")
 endfunction()
 
 tapeline_package(Threads libc6-dev)
@@ -45,6 +50,9 @@ endif()
 if(NOT TAPELINE_STD_THREADS)
   tapeline_package(OpenMP libgomp1 COMPONENTS CXX)
 endif()
+
+get_target_property(hdf5_LIBRARY hdf5::hdf5 IMPORTED_LOCATION)
+tapeline_vendor_library(hdf5 "${hdf5_LIBRARY}" "${HDF5_C_INCLUDE_DIRS}")
 
 # oneDNN's own package file demands OpenCL's development files, which this project does not need.
 tapeline_header_and_library(onednn oneapi/dnnl/dnnl.h dnnl libdnnl-dev)

@@ -1,13 +1,14 @@
 #include "experiments/commands/common.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "core/error.h"
 #include "core/excerpt.h"
 #include "data/source.h"
-#include "layers/positional/registry.h"
+#include "layers/positional/kinds_of_build.h"
 #include "train/config_table.h"
 #include "train/log.h"
 #include "train/preset.h"
@@ -83,9 +84,13 @@ void ConfigOptions::add_key(Command& command, const std::string& flag, const std
 }
 
 ResolvedConfig ConfigOptions::resolve(const std::string& otherwise) const {
-  const std::string& file = file_.empty() && preset_.empty() ? otherwise : file_;
-  ConfigSources sources{
-      .preset = preset_, .file = file, .environment = environment_settings(), .sets = {}, .flags = flags_};
+  const bool stored = file_.empty() && preset_.empty() && !otherwise.empty();
+  ConfigSources sources{.preset = preset_,
+                        .file = stored ? otherwise : file_,
+                        .file_is_stored = stored,
+                        .environment = environment_settings(),
+                        .sets = {},
+                        .flags = flags_};
   for (const std::string& text : sets_) sources.sets.push_back(read_assignment(text, "--set"));
   return resolve_config(sources);
 }
@@ -98,10 +103,15 @@ std::string ConfigOptions::name() const {
   return preset_.empty() ? std::string(default_preset) : preset_;
 }
 
-std::vector<std::string> encoding_names() {
-  std::vector<std::string> names;
-  for (const EncodingKind& kind : encoding_kinds()) names.emplace_back(kind.name);
-  return names;
+std::vector<std::string> encoding_names() { return {built_kinds().begin(), built_kinds().end()}; }
+
+std::string example_encodings(const std::vector<std::string>& wanted) {
+  const std::vector<std::string> built = encoding_names();
+  std::vector<std::string> shown;
+  for (const std::string& name : wanted) {
+    if (std::ranges::find(built, name) != built.end()) shown.push_back(name);
+  }
+  return shown.empty() ? built.front() : fmt::format("{}", fmt::join(shown, ","));
 }
 
 Assignment read_assignment(const std::string& text, const std::string& flag, const std::string& prefix) {

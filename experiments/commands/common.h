@@ -51,6 +51,10 @@ class ConfigOptions {
 /// The names of the encodings in this build, in the order of the registry.
 std::vector<std::string> encoding_names();
 
+/// For the examples of help texts: those of `wanted` that are in this build, with commas between them; else
+/// its first.
+std::string example_encodings(const std::vector<std::string>& wanted);
+
 /// Splits "KEY=VALUE" as given to `flag` ("--set", "--positional"); `prefix` is put before the key
 /// ("positional."). Throws ConfigError without "=".
 Assignment read_assignment(const std::string& text, const std::string& flag, const std::string& prefix = "");

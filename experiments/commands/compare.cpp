@@ -1,5 +1,6 @@
 #include "experiments/commands/compare.h"
 
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <filesystem>
@@ -60,7 +61,8 @@ int compare(const CompareCommand& command) {
       command.out.empty() ? std::filesystem::path("runs") / ("compare-" + command.config.name())
                           : std::filesystem::path(command.out);
   const RunFolder run(folder);
-  if (whole && run.holds_run()) run.claim(config);  // another configuration: told before any text is read
+  if (whole && run.holds_run())
+    run.claim(config, StoredFor::comparison);  // another configuration: told before any text is read
 
   const SplitRule split = [&](Index tokens) { return comparison_splits(config, tokens); };
   const Corpus corpus = load_training_corpus(config, split);
@@ -82,7 +84,8 @@ Command compare_command() {
   const auto options = std::make_shared<CompareCommand>();
   Command command{.name = "compare",
                   .description = "several encodings: trained short, evaluated long, with a report",
-                  .examples = {"tapeline compare --preset toy --encodings learned,sinusoidal,rope,alibi"},
+                  .examples = {fmt::format("tapeline compare --preset toy --encodings {}",
+                                           example_encodings({"learned", "sinusoidal", "rope", "alibi"}))},
                   .run = [options] { return compare(*options); }};
   options->config.add_to(command);
   options->config.add_key(command, "--encodings", "compare.encodings", "A,B",

@@ -108,7 +108,7 @@ Command encodings_command() {
   const auto options = std::make_shared<EncodingsOptions>();
   Command command{.name = "encodings",
                   .description = "the positional encodings built in, one by one",
-                  .examples = {"tapeline encodings alibi"},
+                  .examples = {fmt::format("tapeline encodings {}", example_encodings({"alibi"}))},
                   .run = [options] { return encodings(*options); }};
   command.options = {{.name = "NAME",
                       .value = "",

@@ -1,6 +1,9 @@
 #include "experiments/commands/program.h"
 
+#include <fmt/format.h>
+
 #include "experiments/commands/bench.h"
+#include "experiments/commands/common.h"
 #include "experiments/commands/compare.h"
 #include "experiments/commands/completion.h"
 #include "experiments/commands/doctor.h"
@@ -18,7 +21,8 @@ Program tapeline_program() {
   return {.name = "tapeline",
           .version = TAPELINE_VERSION,
           .description = "Measures how far past its training length a Transformer still works.",
-          .example = "tapeline compare --encodings rope,alibi --text my.txt",
+          .example = fmt::format("tapeline compare --encodings {} --text my.txt",
+                                 example_encodings({"rope", "alibi"})),
           .commands = {compare_command(), train_command(), evaluate_command(), generate_command(),
                        inspect_command(), prepare_command(), encodings_command(), bench_command(),
                        doctor_command(), completion_command(), manual_command()}};

@@ -167,10 +167,12 @@ int train(const TrainCommand& command) {
 
 Command train_command() {
   const auto options = std::make_shared<TrainCommand>();
-  Command command{.name = "train",
-                  .description = "one model, on any text",
-                  .examples = {"tapeline train --text my.txt --set positional.kind=alibi --out runs/mine"},
-                  .run = [options] { return train(*options); }};
+  Command command{
+      .name = "train",
+      .description = "one model, on any text",
+      .examples = {fmt::format("tapeline train --text my.txt --set positional.kind={} --out runs/mine",
+                               example_encodings({"alibi"}))},
+      .run = [options] { return train(*options); }};
   options->config.add_to(command);
   const Option more[] = {
       {.name = "--out",

@@ -1,9 +1,8 @@
 #include "experiments/doctor/build.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include "layers/positional/registry.h"
+#include "layers/positional/kinds_of_build.h"
 
 namespace tapeline {
 namespace {
@@ -44,10 +43,6 @@ Finding program() {
 
 }  // namespace
 
-Findings examine_build() {
-  std::vector<std::string_view> kinds;
-  for (const EncodingKind& kind : encoding_kinds()) kinds.push_back(kind.name);
-  return {program(), all_well("positional", fmt::format("{}", fmt::join(kinds, ", ")))};
-}
+Findings examine_build() { return {program(), all_well("positional", built_kinds_text())}; }
 
 }  // namespace tapeline

@@ -89,9 +89,11 @@ std::string root_value(const Listing& listing, std::string_view name) {
 std::string format_text(const Listing& listing) {
   const std::string version = root_value(listing, "format_version");
   const bool known = version == fmt::format("{}", checkpoint_layout::version);
-  return fmt::format("{} {}{}, written by version {}", root_value(listing, "format"), version,
+  const std::string kinds = root_value(listing, checkpoint_layout::creator_kinds);
+  return fmt::format("{} {}{}, written by version {}{}", root_value(listing, "format"), version,
                      known ? "" : fmt::format(" (this program knows {})", checkpoint_layout::version),
-                     root_value(listing, "creator_version"));
+                     root_value(listing, "creator_version"),
+                     kinds.empty() ? "" : fmt::format(" with the encodings {}", kinds));
 }
 
 std::string config_text(const Listing& listing, std::string_view name) {

@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/excerpt.h"
+#include "layers/positional/kinds_of_build.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
 
@@ -24,13 +25,12 @@ std::span<const EncodingKind> encoding_kinds() {
 }
 
 const EncodingKind& encoding_kind(std::string_view name) {
-  std::vector<std::string_view> known;
   for (const EncodingKind& kind : encoding_kinds()) {
     if (kind.name == name) return kind;
-    known.push_back(kind.name);
   }
-  fail<ConfigError>("positional.kind = \"{}\" is not in this build; it has {}", excerpt(name),
-                    fmt::join(known, ", "));
+  require<ConfigError>(!is_left_out(name), "positional.kind is \"{}\", {}", name, left_out_text());
+  fail<ConfigError>("positional.kind is \"{}\"; it must be one of {}", excerpt(name),
+                    fmt::join(built_kinds(), ", "));
 }
 
 std::unique_ptr<PositionalEncoding> make_encoding(const PositionalConfig& config,

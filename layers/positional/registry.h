@@ -33,9 +33,10 @@ struct EncodingKind {
   std::unique_ptr<PositionalEncoding> (*make)(const OptionValues& options, const EncodingContext& context);
 };
 
-/// The encodings of this build, in the order in which they are listed.
+/// The encodings of this build, in the order of built_kinds() (kinds_of_build.h).
 std::span<const EncodingKind> encoding_kinds();
-/// Throws ConfigError that lists the kinds of this build for any other name.
+/// Throws ConfigError that lists the kinds of this build for any other name, and says so when the build left
+/// it out.
 const EncodingKind& encoding_kind(std::string_view name);
 /// The encoding that the configuration asks for. Throws ConfigError for options that make no sense.
 std::unique_ptr<PositionalEncoding> make_encoding(const PositionalConfig& config,

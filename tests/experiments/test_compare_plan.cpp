@@ -2,6 +2,7 @@
 
 #include "core/error.h"
 #include "experiments/compare/plan.h"
+#include "tests/support/kinds.h"
 
 namespace tapeline {
 namespace {
@@ -13,7 +14,8 @@ ResolvedConfig resolved(std::vector<Assignment> sets) {
   return resolve_config(sources);
 }
 
-TEST_CASE("a comparison is planned seed by seed, every variant once a seed") {
+TEST_CASE("a comparison is planned seed by seed, every variant once a seed" *
+          test::needs({"rope", "alibi"})) {
   const std::vector<Cell> cells =
       plan_cells(resolved({{"compare.encodings", "[\"rope\", \"alibi\"]", "--set"},
                            {"compare.seeds", "2", "--set"},
@@ -29,7 +31,7 @@ TEST_CASE("a comparison is planned seed by seed, every variant once a seed") {
   CHECK(cells[0].evaluations[0].name == "trained");
 }
 
-TEST_CASE("a plan that cannot be is refused by name before anything runs") {
+TEST_CASE("a plan that cannot be is refused by name before anything runs" * test::needs({"rope", "alibi"})) {
   const auto refusal = [](const Variant& variant, const Variant& evaluation) {
     ResolvedConfig config = resolved({{"compare.encodings", "[\"rope\"]", "--set"}});
     if (!variant.name.empty()) config.config.compare.variants.push_back(variant);

@@ -8,6 +8,7 @@
 #include "experiments/command_line/completion.h"
 #include "experiments/commands/program.h"
 #include "tests/experiments/shell.h"
+#include "tests/support/kinds.h"
 
 namespace tapeline::test {
 namespace {
@@ -29,7 +30,8 @@ std::set<std::string> offered(const Shell& shell, const std::string& words) {
 
 using Words = std::set<std::string>;
 
-TEST_CASE("completion: bash completes commands, options, values, lists, keys and paths") {
+TEST_CASE("completion: bash completes commands, options, values, lists, keys and paths" *
+          needs({"rope", "alibi"})) {
   const Shell shell;
   CHECK(offered(shell, "tapeline tr") == Words{"train"});
   CHECK(offered(shell, "tapeline ''").size() == tapeline_program().commands.size() + 2);
@@ -90,7 +92,7 @@ TEST_CASE("completion: the shells accept their scripts, where they are installed
   CHECK(contains(other.err, "there is no script for \"csh\"; there are bash, zsh, fish"));
 }
 
-TEST_CASE("completion: fish offers what it should, where it is installed") {
+TEST_CASE("completion: fish offers what it should, where it is installed" * needs({"rope", "alibi"})) {
   const Shell shell;
   if (shell("command -v fish").code != 0) {
     MESSAGE("skipped: fish is not installed");

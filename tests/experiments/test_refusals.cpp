@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tests/experiments/shell.h"
+#include "tests/support/kinds.h"
 
 /// What nobody can have meant: one short line that names it, and nothing left behind.
 namespace tapeline::test {
@@ -57,8 +58,8 @@ TEST_CASE("refusals: values, keys and words of any length make a short line") {
   for (const std::string& line : std::vector<std::string>{
            word, "train --" + word, "train --preset " + word, "train --set " + word, "train --set a=" + word,
            "train --set model.width=" + word, "train --set " + word + "=1", "train --seed " + word,
-           "encodings " + word, "bench " + word, "bench step --repeats " + word, "encodings rope " + word,
-           "generate x --prompt x --tokens " + word}) {
+           "encodings " + word, "bench " + word, "bench step --repeats " + word,
+           "encodings " + any_kind() + " " + word, "generate x --prompt x --tokens " + word}) {
     CAPTURE(line);
     check_refused(shell("$tapeline " + line), 2, {});
   }
@@ -80,7 +81,7 @@ TEST_CASE("refusals: a variable of the environment that is no key") {
   CHECK(names_in(shell.folder()).count("run") == 0);
 }
 
-TEST_CASE("refusals: what was refused stands in nobody's way") {
+TEST_CASE("refusals: what was refused stands in nobody's way" * needs({"learned", "rope", "none"})) {
   const Shell shell;
   const auto corrected = [&](const std::string& command, const std::string& wrong, const std::string& right) {
     CAPTURE(command);
@@ -130,7 +131,7 @@ TEST_CASE("refusals: paths that no file system takes") {
   }
 }
 
-TEST_CASE("refusals: what a trained model cannot be evaluated with") {
+TEST_CASE("refusals: what a trained model cannot be evaluated with" * needs({"rope"})) {
   const Shell shell;
   REQUIRE(shell("$tapeline train $small --set train.steps=1 --out run --quiet").code == 0);
   for (const char* change : {"rope.pairing=interleaved", "rope.fraction=0.5"}) {
@@ -146,7 +147,7 @@ TEST_CASE("refusals: what a trained model cannot be evaluated with") {
   CHECK(shell("$tapeline evaluate run --lengths 4 --quiet").code == 0);  // half the trained length, cut
 }
 
-TEST_CASE("refusals: a comparison whose variants do not fit each other is a comparison") {
+TEST_CASE("refusals: a comparison whose variants do not fit each other is a comparison" * needs({"alibi"})) {
   const Shell shell;
   const Ran ran = shell(
       "$tapeline compare $small --set train.steps=1 --seeds 1 --out run --quiet --set 'compare.variant="

@@ -5,13 +5,15 @@
 #include <string>
 
 #include "tests/experiments/shell.h"
+#include "tests/support/kinds.h"
 
 namespace tapeline {
 namespace {
 
 using namespace test;
 
-TEST_CASE("train, evaluate, generate: one model from text to text") {
+TEST_CASE("train, evaluate, generate: one model from text to text" *
+          needs({"learned", "alibi", "rope", "none"})) {
   const Shell shell;
   const Ran trained = shell("$tapeline train $small --set positional.kind=learned --out run");
   CHECK(trained.err.find_first_of("\r\x1b") == std::string::npos);

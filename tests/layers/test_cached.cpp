@@ -1,44 +1,8 @@
 #include <doctest/doctest.h>
 
-#include "layers/positional/rope.h"
-#include "tests/layers/tiny_model.h"
+#include "tests/layers/cached_check.h"
 
 using namespace tapeline;
-
-namespace tapeline::inline TAPELINE_PRECISION {
-namespace {
-
-const std::vector<std::vector<Index>>& chunkings() {
-  static const std::vector<std::vector<Index>> all = {{1}, {6, 1}, {36}, {5, 7, 1, 3}, {35, 1}, {16}};
-  return all;
-}
-
-void check_cached(const std::string& name, const Transformer& model) {
-  const std::vector<Token> ids = tiny_tokens(36);
-  const std::vector<double> whole = full_logits(model, ids);
-  for (const std::vector<Index>& chunks : chunkings()) {
-    const double difference = largest_difference(cached_logits(model, ids, chunks), whole);
-    CHECK_MESSAGE(difference < cached_limit(), name, ", first chunk ", chunks[0], ": ", difference);
-  }
-}
-
-/// Rotary positions whose keys are cached unturned.
-class RawRope final : public PositionalEncoding {
- public:
-  explicit RawRope(Index head_width)
-      : PositionalEncoding(head_width), rope_({.head_width = head_width, .rotated_width = head_width}) {}
-  Rotation rotation(Pass& pass, Role role, const Positions& rows, const PassPositions& all,
-                    Index layer) const override {
-    return rope_.rotation(pass, role, rows, all, layer);
-  }
-  CachedKeys cached_keys() const override { return CachedKeys::raw; }
-
- private:
-  RotaryPositions rope_;
-};
-
-}  // namespace
-}  // namespace tapeline::inline TAPELINE_PRECISION
 
 TEST_CASE("cache: chunks of any size give the rows of the full pass, every encoding") {
   for (const std::string& kind : all_kinds()) {
@@ -65,7 +29,7 @@ TEST_CASE("cache: the same under a window, with and without sinks") {
 TEST_CASE("cache: probes of chunks are those of the full pass, under a window too") {
   const std::vector<Token> ids = tiny_tokens(60);
   for (const KeyMask& mask : {KeyMask{}, KeyMask{true, 9, 0}, KeyMask{true, 9, 3}}) {
-    ModelPlan plan = tiny_plan("alibi", 60);
+    ModelPlan plan = tiny_plan(test::any_kind(), 60);
     plan.positional.keys = mask;
     Transformer model(plan);
     stir(model.parameters());
@@ -99,38 +63,26 @@ TEST_CASE("cache: probes of chunks are those of the full pass, under a window to
 
 TEST_CASE("cache: the same with the options that touch attention or the order of rows") {
   const auto check = [](const std::string& name, auto change) {
-    ModelPlan plan = tiny_plan("rope", 12);
+    ModelPlan plan = tiny_plan(test::any_kind(), 12);
     change(plan);
     Transformer model(plan);
     stir(model.parameters());
     check_cached(name, model);
   };
   check("key_value_heads", [](ModelPlan& p) { p.model.heads = 4, p.model.key_value_heads = 1; });
-  check("interleaved, partial", [](ModelPlan& p) {
-    p = with_option(with_option(p, "pairing", std::string("interleaved")), "fraction", 0.5);
-  });
+  if (test::is_built("rope")) {
+    check("interleaved, partial", [](ModelPlan& p) {
+      p = with_option(with_option(p, "pairing", std::string("interleaved")), "fraction", 0.5);
+    });
+  }
   check("parallel", [](ModelPlan& p) { p.model.parallel_residual = true; });
   check("rms, swiglu", [](ModelPlan& p) { p.model.norm = "rms", p.model.activation = "swiglu"; });
   for (const char* beyond : {"clamp", "wrap", "interpolate"}) {
+    if (!test::is_built("learned")) continue;
     check(beyond, [&](ModelPlan& p) {
       p.positional.kind = "learned";
       p = with_option(p, "beyond", std::string(beyond));
     });
-  }
-}
-
-TEST_CASE("cache: keys kept raw and turned anew each pass") {
-  for (const Index window : {0, 5}) {
-    ModelPlan plan = tiny_plan("rope");
-    plan.positional.keys = {.causal = true, .window = window, .sinks = window / 3};
-    Transformer model(
-        plan, [](const EncodingContext& context) { return std::make_unique<RawRope>(context.head_width); });
-    stir(model.parameters());
-    check_cached("raw, window " + std::to_string(window), model);
-    Transformer turned(plan);
-    stir(turned.parameters());
-    const std::vector<Token> ids = tiny_tokens(36);
-    CHECK(largest_difference(full_logits(turned, ids), cached_logits(model, ids, {5})) < cached_limit());
   }
 }
 
@@ -156,7 +108,7 @@ TEST_CASE("cache: several chunks of one size on one pass") {
 }
 
 TEST_CASE("cache: several sequences at once") {
-  Transformer model(tiny_plan("alibi"));
+  Transformer model(tiny_plan());
   stir(model.parameters());
   const Index batch = 3, time = 10;
   const std::vector<Token> ids = tiny_tokens(batch * time);
@@ -185,7 +137,7 @@ TEST_CASE("cache: several sequences at once") {
   }
 }
 
-TEST_CASE("cache: the bias of a cached step uses the query's true position") {
+TEST_CASE("cache: the bias of a cached step uses the query's true position" * test::needs({"alibi"})) {
   // Two heads, zero queries, values that are the row numbers: head 0's slope is 1/16.
   const PositionalConfig config{.kind = "alibi", .options = {}, .keys = {}};
   ParameterStore store;
@@ -211,7 +163,7 @@ TEST_CASE("cache: the bias of a cached step uses the query's true position") {
 
 TEST_CASE("evaluation without a tape needs one block's memory, however many blocks there are") {
   const auto peak = [](Index layers) {
-    ModelPlan plan = tiny_plan("rope", 64);
+    ModelPlan plan = tiny_plan(test::any_kind(), 64);
     plan.model.layers = layers;
     const Transformer model(plan);
     Arena arena;

@@ -73,9 +73,11 @@ PositionalConfig config_of(const std::string& kind, const std::map<std::string, 
 }  // namespace
 }  // namespace tapeline::inline TAPELINE_PRECISION
 
-TEST_CASE("golden attention: no positions") { GoldenAttention(config_of("none")).check("none_causal"); }
+TEST_CASE("golden attention: no positions" * test::needs({"none"})) {
+  GoldenAttention(config_of("none")).check("none_causal");
+}
 
-TEST_CASE("golden attention: window and sinks over any encoding") {
+TEST_CASE("golden attention: window and sinks over any encoding" * test::needs({"none"})) {
   PositionalConfig config = config_of("none");
   config.keys.window = 4;
   GoldenAttention(config).check("window4");
@@ -83,7 +85,7 @@ TEST_CASE("golden attention: window and sinks over any encoding") {
   GoldenAttention(config).check("window4_sink1");
 }
 
-TEST_CASE("golden attention: without the causal mask") {
+TEST_CASE("golden attention: without the causal mask" * test::needs({"none", "alibi"})) {
   PositionalConfig config = config_of("alibi");
   config.keys.causal = false;
   GoldenAttention(config).check("alibi_symmetric");
@@ -92,7 +94,8 @@ TEST_CASE("golden attention: without the causal mask") {
   plain.check("none_full");
 }
 
-TEST_CASE("golden attention: rope in both pairings, partial, other bases, explicit positions") {
+TEST_CASE("golden attention: rope in both pairings, partial, other bases, explicit positions" *
+          test::needs({"rope"})) {
   GoldenAttention(config_of("rope")).check("rope_half");
   GoldenAttention(config_of("rope", {{"pairing", "interleaved"}})).check("rope_interleaved");
   GoldenAttention(config_of("rope", {{"base", 500000.0}})).check("rope_half_base500000");
@@ -102,12 +105,12 @@ TEST_CASE("golden attention: rope in both pairings, partial, other bases, explic
   GoldenAttention(config_of("rope")).check("rope_randomized");
 }
 
-TEST_CASE("golden attention: alibi") {
+TEST_CASE("golden attention: alibi" * test::needs({"alibi"})) {
   GoldenAttention(config_of("alibi")).check("alibi_causal");
   GoldenAttention(config_of("alibi")).check("alibi_randomized");
 }
 
-TEST_CASE("golden attention: alibi with learned slopes") {
+TEST_CASE("golden attention: alibi with learned slopes" * test::needs({"alibi"})) {
   GoldenAttention learned(config_of("alibi", {{"learned", true}}));
   const auto& expected = golden_case("attention", "alibi_learned");
   Parameter& slopes = *learned.store.find("positional/alibi/slopes");
@@ -120,7 +123,8 @@ TEST_CASE("golden attention: alibi with learned slopes") {
   check_golden("alibi_learned", slopes.grad(), expected, "d_slope", Golden::gradient);
 }
 
-TEST_CASE("golden input encodings: rows added, attention over them, gradients by row and table") {
+TEST_CASE("golden input encodings: rows added, attention over them, gradients by row and table" *
+          test::needs({"sinusoidal", "learned"})) {
   const auto& inputs = golden_case("input", "inputs");
   const Index length = 7, width = 12;
   const Storage x = golden_storage(inputs, "x", {1, length, width});

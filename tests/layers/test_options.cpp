@@ -97,35 +97,51 @@ TEST_CASE("model config: sizes that do not fit are refused in one line that name
 }
 
 TEST_CASE("positional config: what makes no sense is refused by name") {
-  CHECK(mentions(refusal(tiny_plan("ropee")), {"ropee", "rope", "alibi"}));
+  ModelPlan plan = tiny_plan();
+  plan.positional.keys.window = -1;
+  CHECK(mentions(refusal(plan), {"positional.keys.window = -1"}));
+  plan = tiny_plan();
+  plan.positional.keys.sinks = -1;
+  CHECK(mentions(refusal(plan), {"positional.keys.sinks = -1"}));
+  CHECK(mentions(refusal(with_option(tiny_plan(), "bass", 2.0)), {"positional.", ".bass"}));
+  CHECK(mentions(refusal(tiny_plan("ropee")), {"\"ropee\"; it must be one of"}));
+}
+
+TEST_CASE("positional config: what makes no sense is refused by name, rope" * test::needs({"rope"})) {
   CHECK(mentions(refusal(with_option(tiny_plan("rope"), "fraction", 0.3)),
                  {"positional.rope.fraction = 0.3", "2.4", "even"}));
   CHECK(mentions(refusal(with_option(tiny_plan("rope"), "fraction", 0.0)), {"positional.rope.fraction"}));
   CHECK(mentions(refusal(with_option(tiny_plan("rope"), "base", 1.0)), {"positional.rope.base"}));
   CHECK(mentions(refusal(with_option(tiny_plan("rope"), "pairing", "adjacent")),
                  {"positional.rope.pairing", "half, interleaved"}));
-  CHECK(mentions(refusal(with_option(tiny_plan("rope"), "bass", 2.0)), {"positional.rope.bass"}));
+  ModelPlan odd = tiny_plan("rope");  // a head width of 5: refused for rope, fine for the others
+  odd.model.width = 15;
+  odd.model.heads = 3;
+  CHECK(mentions(refusal(odd), {"head width of 5", "even"}));
+  for (const std::string& kind : all_kinds()) {
+    odd.positional.kind = kind;
+    CHECK(refusal(odd).empty() == (kind != "rope"));
+  }
+}
+
+TEST_CASE("positional config: what makes no sense is refused by name, learned" * test::needs({"learned"})) {
   CHECK(mentions(refusal(with_option(tiny_plan("learned"), "rows", Index{-1})), {"positional.learned.rows"}));
   CHECK(mentions(refusal(with_option(tiny_plan("learned"), "rows", Index{1} << 58)),
                  {"positional.learned.rows"}));
   CHECK(mentions(refusal(with_option(tiny_plan("learned"), "rows", Index{3})),
                  {"positional.learned.rows = 3", "train.length"}));
+}
+
+TEST_CASE("positional config: what makes no sense is refused by name, sinusoidal" *
+          test::needs({"sinusoidal"})) {
   CHECK(mentions(refusal(with_option(tiny_plan("sinusoidal"), "scale", "large")),
                  {"positional.sinusoidal.scale", "auto"}));
+}
+
+TEST_CASE("positional config: without positions and without a causal mask" * test::needs({"none"})) {
   ModelPlan plan = tiny_plan("none");
   plan.positional.keys.causal = false;
   CHECK(mentions(refusal(plan), {"none", "causal"}));
-  plan = tiny_plan();
-  plan.positional.keys.window = -1;
-  CHECK(mentions(refusal(plan), {"positional.keys.window = -1"}));
-  ModelPlan odd = tiny_plan("rope");  // a head width of 5: refused for rope, fine for the others
-  odd.model.width = 15;
-  odd.model.heads = 3;
-  CHECK(mentions(refusal(odd), {"head width of 5", "even"}));
-  for (const char* kind : {"none", "learned", "sinusoidal", "alibi"}) {
-    odd.positional.kind = kind;
-    CHECK(refusal(odd).empty());
-  }
 }
 
 TEST_CASE("registry: every kind tells a reader what it is") {

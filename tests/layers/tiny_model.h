@@ -6,12 +6,13 @@
 
 #include "layers/positional/registry.h"
 #include "layers/transformer.h"
+#include "tests/support/kinds.h"
 #include "tests/support/reference.h"
 
 /// A model small enough to run hundreds of times, and the ways of running it that must agree.
 namespace tapeline::inline TAPELINE_PRECISION {
 
-inline ModelPlan tiny_plan(const std::string& kind = "rope", Index train_length = 16) {
+inline ModelPlan tiny_plan(const std::string& kind = test::any_kind(), Index train_length = 16) {
   ModelPlan plan;
   plan.model.layers = 2;
   plan.model.width = 16;
@@ -88,10 +89,6 @@ inline std::vector<double> cached_logits(const Transformer& model, std::span<con
 inline double cached_limit() { return sizeof(Real) == 8 ? 1e-10 : 1e-4; }
 
 /// The kinds of this build.
-inline std::vector<std::string> all_kinds() {
-  std::vector<std::string> names;
-  for (const EncodingKind& kind : encoding_kinds()) names.emplace_back(kind.name);
-  return names;
-}
+inline std::vector<std::string> all_kinds() { return {built_kinds().begin(), built_kinds().end()}; }
 
 }  // namespace tapeline::inline TAPELINE_PRECISION

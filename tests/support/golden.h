@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "core/positions.h"
 #include "core/tensor.h"
 
 /// Reference values made by an independent program in double precision, kept in tests/data/golden: cases by
@@ -35,6 +36,13 @@ inline const nlohmann::json& golden_case(const std::string& file, const std::str
 
 inline std::vector<double> golden_numbers(const nlohmann::json& from, const std::string& array) {
   return from.at("arrays").at(array).at("data").get<std::vector<double>>();
+}
+
+/// Rows of these position numbers, which must outlive them.
+inline Positions rows_of(const std::vector<Index>& positions) {
+  Positions rows{.begin = 0, .count = static_cast<Index>(positions.size())};
+  rows.axis[0] = positions;
+  return rows;
 }
 
 inline std::vector<Index> golden_indices(const nlohmann::json& from, const std::string& array) {

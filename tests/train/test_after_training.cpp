@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "layers/positional/registry.h"
+#include "tests/support/kinds.h"
 #include "train/config_loader.h"
 #include "train/config_table.h"
 
@@ -73,7 +74,8 @@ TEST_CASE("after training: the trained value may be given") {
   CHECK_NOTHROW(require_changeable(trained, trained, "here"));
 }
 
-TEST_CASE("after training: an evaluation of a comparison keeps to the rule") {
+TEST_CASE("after training: an evaluation of a comparison keeps to the rule" *
+          test::needs({"rope", "alibi", "learned"})) {
   const auto error_of = [](const std::string& change) {
     try {
       parse_resolved("[[compare.evaluation]]\nname = \"e\"\nof = \"rope\"\npositional." + change + "\n", {},

@@ -1,4 +1,5 @@
 #include <doctest/doctest.h>
+#include <fmt/ranges.h>
 #include <sys/resource.h>
 
 #include <csignal>
@@ -13,6 +14,7 @@
 #include "tests/support/text.h"
 #include "tests/train/tiny.h"
 #include "train/checkpoint.h"
+#include "train/checkpoint_layout.h"
 #include "train/run_folder.h"
 #include "train/train_step.h"
 
@@ -214,6 +216,26 @@ TEST_CASE(
   disk.empty_again();
   save_checkpoint(disk / "step-00000008.h5", state.contents());
   CHECK(Checkpoint(disk / "step-00000008.h5").record().step == 8);
+}
+
+TEST_CASE("checkpoint: it tells the encodings of the program that wrote it") {
+  const TemporaryFolder folder;
+  const State state;
+  save_checkpoint(folder / "a.h5", state.contents());
+  const Hdf5Reader file = Hdf5Reader::open(folder / "a.h5", checkpoint_layout::container_kind);
+  CHECK(file.label("/", std::string(checkpoint_layout::creator_kinds)) ==
+        fmt::format("{}", fmt::join(built_kinds(), ", ")));
+}
+
+TEST_CASE("checkpoint: a file of the first program is read, which does not tell its encodings" *
+          test::needs({"rope"})) {
+  const Checkpoint checkpoint(std::string(TAPELINE_TEST_DATA) + "/golden/first_checkpoint.h5");
+  CHECK(checkpoint.record().step == 3);
+  CHECK(checkpoint.config().config.positional.kind == "rope");
+  const auto model = checkpoint.make_model();
+  const auto optimizer = make_optimizer(checkpoint.config().config.optimizer, model->parameters());
+  checkpoint.load_optimizer(*optimizer, model->parameters());
+  CHECK(optimizer->updates() == 3);
 }
 
 TEST_CASE("run folder: what a command line may name") {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/error.h"
+#include "tests/support/kinds.h"
 #include "train/config_loader.h"
 
 using namespace tapeline;
@@ -23,7 +24,7 @@ std::string error_of(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("the encodings of a comparison are variants of their name") {
+TEST_CASE("the encodings of a comparison are variants of their name" * test::needs({"rope", "alibi"})) {
   const Config config = parsed("[compare]\nencodings = [\"rope\", \"alibi\"]\n").config;
   const std::vector<Variant> variants = all_variants(config);
   REQUIRE(variants.size() == 2);
@@ -32,7 +33,7 @@ TEST_CASE("the encodings of a comparison are variants of their name") {
   CHECK(with_variant(config, variants[1]).positional.kind == "alibi");
 }
 
-TEST_CASE("a variant changes the keys it names and nothing else") {
+TEST_CASE("a variant changes the keys it names and nothing else" * test::needs({"rope"})) {
   const ResolvedConfig resolved = parsed(R"(
 [compare]
 encodings = ["rope"]
@@ -67,7 +68,7 @@ positional = { keys.window = 64, keys.sinks = 4 }
   CHECK(with_origin.origins.at("model.width") == "variant \"wide\"");
 }
 
-TEST_CASE("variants given and encodings not: only the variants are trained") {
+TEST_CASE("variants given and encodings not: only the variants are trained" * test::needs({"none", "rope"})) {
   ConfigSources sources;
   sources.sets = {{"compare.variant", "[{name = \"a\", positional.kind = \"none\"}]", "--set"}};
   const ResolvedConfig alone = resolve_config(sources);
@@ -77,7 +78,8 @@ TEST_CASE("variants given and encodings not: only the variants are trained") {
   CHECK(all_variants(resolve_config(sources).config).size() == 2);
 }
 
-TEST_CASE("what is wrong in a variant is found when the config is read, with its place") {
+TEST_CASE("what is wrong in a variant is found when the config is read, with its place" *
+          test::needs({"rope"})) {
   const std::string head = "[[compare.variant]]\nname = \"a\"\n";
   CHECK(error_of(head + "model.widht = 3\n") ==
         "unknown key \"model.widht\" (my.toml:3); did you mean \"model.width\"?");

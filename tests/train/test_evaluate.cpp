@@ -40,6 +40,9 @@ struct Scene {
   EvaluationPlan plan;
 };
 
+/// The kinds of the build that take any length.
+std::vector<std::string> unlimited_kinds() { return test::built_of({"alibi", "rope", "sinusoidal", "none"}); }
+
 EvaluationCell plain(Index length) { return {Protocol::nonoverlapping, length, length, false}; }
 
 TEST_CASE("evaluate: token-weighted, in every unit") {
@@ -70,7 +73,7 @@ TEST_CASE("evaluate: a large loss is infinite perplexity, no number is diverged,
 }
 
 TEST_CASE("evaluate: a model of zeros has the vocabulary's perplexity") {
-  Scene scene("rope");
+  Scene scene(test::any_kind());
   for (Parameter& parameter : scene.model.parameters().parameters()) {
     const Tensor value = parameter.mutable_value();
     std::fill_n(value.data, value.size(), Real{0});
@@ -81,7 +84,7 @@ TEST_CASE("evaluate: a model of zeros has the vocabulary's perplexity") {
 }
 
 TEST_CASE("evaluate: sliding with stride = length is non-overlapping") {
-  for (const char* kind : {"rope", "alibi", "sinusoidal", "none"}) {
+  for (const std::string& kind : unlimited_kinds()) {
     const Scene scene(kind);
     for (const Index length : {16, 64}) {
       const double one = scene.run(plain(length)).nll;
@@ -91,7 +94,7 @@ TEST_CASE("evaluate: sliding with stride = length is non-overlapping") {
 }
 
 TEST_CASE("evaluate: batches and chunks change nothing") {
-  for (const char* kind : {"rope", "alibi", "sinusoidal", "none"}) {
+  for (const std::string& kind : unlimited_kinds()) {
     const Scene scene(kind);
     const EvaluationResult whole = scene.run(plain(256));
     for (const EvaluationOptions& options :
@@ -112,7 +115,7 @@ TEST_CASE("evaluate: batches and chunks change nothing") {
 }
 
 TEST_CASE("evaluate: the same targets at every length, none dropped in silence") {
-  const Scene scene("alibi");
+  const Scene scene(unlimited_kinds().front());
   for (const Index length : {16, 48, 100, 512}) {
     const EvaluationResult result = scene.run(plain(length));
     CHECK(result.scored_tokens == scene.plan.scored.tokens());
@@ -129,7 +132,7 @@ TEST_CASE("evaluate: the same targets at every length, none dropped in silence")
 }
 
 TEST_CASE("evaluate: position bins single to 16, then by doublings; the tail is the second half") {
-  const Scene scene("alibi");
+  const Scene scene(unlimited_kinds().front());
   const EvaluationResult result = scene.run(plain(64));
   REQUIRE(result.positions.size() == 18);
   CHECK(result.positions[15].first == 16);
@@ -142,7 +145,7 @@ TEST_CASE("evaluate: position bins single to 16, then by doublings; the tail is 
 
 TEST_CASE("evaluate: the first L positions of longer windows are those of windows of L") {
   // True of every encoding that does not depend on the length.
-  for (const char* kind : {"rope", "alibi", "sinusoidal", "none"}) {
+  for (const std::string& kind : unlimited_kinds()) {
     const Scene scene(kind);
     EvaluationPlan plan = scene.plan;
     plan.scored.segments = {{0, 513, 64}};  // one window of 64, whose first 16 targets are those of one of 16
@@ -157,7 +160,8 @@ TEST_CASE("evaluate: the first L positions of longer windows are those of window
   }
 }
 
-TEST_CASE("evaluate: learned positions refuse a longer length by name and number, the others go on") {
+TEST_CASE("evaluate: learned positions refuse a longer length by name and number, the others go on" *
+          test::needs({"learned"})) {
   const Scene scene("learned");
   CHECK(scene.run(plain(16)).status == "ok");
   const EvaluationResult refused = scene.run(plain(17));
@@ -167,7 +171,7 @@ TEST_CASE("evaluate: learned positions refuse a longer length by name and number
 }
 
 TEST_CASE("evaluate: an untrained model is flat") {
-  for (const char* kind : {"rope", "alibi", "sinusoidal", "none"}) {
+  for (const std::string& kind : unlimited_kinds()) {
     Scene scene(kind);
     scene.model = Transformer(model_plan(scene.config));
     const double at_length = scene.run(plain(16)).nll;
@@ -178,7 +182,7 @@ TEST_CASE("evaluate: an untrained model is flat") {
 }
 
 TEST_CASE("evaluate: one weight that is no number is found") {
-  Scene scene("rope");
+  Scene scene(test::any_kind());
   scene.model.parameters().parameters().back().mutable_value().data[0] =
       std::numeric_limits<Real>::quiet_NaN();
   const EvaluationResult result = scene.run(plain(16));
@@ -191,7 +195,7 @@ TEST_CASE("evaluate: no dropout of any kind") {
   std::vector<double> losses;
   for (const double dropout : {0.0, 0.0, 0.5, 0.5}) {
     config.config.model.dropout = dropout;
-    Scene scene("rope");
+    Scene scene(test::any_kind());
     const Transformer model(model_plan(config.config));
     losses.push_back(evaluate_cell(model, scene.store, *scene.tokenizer, scene.plan, plain(16)).nll);
   }
@@ -199,7 +203,7 @@ TEST_CASE("evaluate: no dropout of any kind") {
 }
 
 TEST_CASE("evaluate: a text shorter than the window is scored as it is") {
-  const Scene scene("rope", "abcde");
+  const Scene scene(test::any_kind(), "abcde");
   EvaluationPlan plan;
   plan.scored = scored_all({{0, 5}});
   const EvaluationResult result = evaluate_cell(scene.model, scene.store, *scene.tokenizer, plan, plain(512));

@@ -101,7 +101,7 @@ TEST_CASE("trainer: seed 0 is a seed like any other") {
 }
 
 TEST_CASE("trainer: the validation loss is that of the non-overlapping evaluation at L") {
-  const ResolvedConfig config = tiny_config("alibi");
+  const ResolvedConfig config = tiny_config();
   const TinyText text(config.config);
   const TemporaryFolder folder;
   const TrainOutcome outcome = train_in(folder.path(), config, text);

@@ -7,6 +7,7 @@
 #include "data/token_store.h"
 #include "data/tokenizer.h"
 #include "layers/transformer.h"
+#include "tests/support/kinds.h"
 #include "tests/support/temporary_folder.h"
 #include "train/config_derived.h"
 #include "train/config_loader.h"
@@ -19,7 +20,7 @@ namespace tapeline {
 using test::TemporaryFolder;
 
 /// 2 layers, 2 heads, width 16, context 16.
-inline ResolvedConfig tiny_config(const std::string& kind = "rope") {
+inline ResolvedConfig tiny_config(const std::string& kind = test::any_kind()) {
   ResolvedConfig config;
   config.config.model.layers = 2;
   config.config.model.width = 16;

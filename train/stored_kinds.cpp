@@ -1,0 +1,67 @@
+#include "train/stored_kinds.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+namespace tapeline {
+namespace {
+
+using Kinds = std::span<const std::string_view>;
+
+bool is_one_of(const toml::node& node, Kinds kinds) {
+  const auto name = node.value_exact<std::string>();
+  return name && std::ranges::find(kinds, *name) != kinds.end();
+}
+
+/// Removes the sections that belong to these kinds.
+void drop_sections(toml::table& positional, Kinds kinds) {
+  for (const std::string_view kind : kinds) positional.erase(kind);
+}
+
+/// [[compare.variant]] and [[compare.evaluation]]: those that set one of the kinds, and what is `of` them.
+void drop_variants(toml::table& compare, const char* list, Kinds kinds, std::set<std::string>& dropped) {
+  toml::array* variants = compare[list].as_array();
+  if (variants == nullptr) return;
+  for (auto at = variants->begin(); at != variants->end();) {
+    toml::table* variant = at->as_table();
+    if (variant == nullptr) {
+      ++at;
+      continue;
+    }
+    const std::string name = (*variant)["name"].value_or(std::string());
+    const toml::node* kind = variant->at_path("positional.kind").node();
+    const bool of_dropped = dropped.contains((*variant)["of"].value_or(std::string()));
+    if (of_dropped || (kind != nullptr && is_one_of(*kind, kinds))) {
+      dropped.insert(name);
+      at = variants->erase(at);
+      continue;
+    }
+    if (toml::table* positional = (*variant)["positional"].as_table()) drop_sections(*positional, kinds);
+    ++at;
+  }
+}
+
+}  // namespace
+
+void drop_left_out(toml::table& table, Kinds left_out) {
+  if (left_out.empty()) return;
+  if (toml::table* positional = table["positional"].as_table()) drop_sections(*positional, left_out);
+  toml::table* compare = table["compare"].as_table();
+  if (compare == nullptr) return;
+  std::set<std::string> dropped;
+  if (toml::array* encodings = (*compare)["encodings"].as_array()) {
+    for (auto at = encodings->begin(); at != encodings->end();) {
+      if (!is_one_of(*at, left_out)) {
+        ++at;
+        continue;
+      }
+      dropped.insert(at->value_or(std::string()));
+      at = encodings->erase(at);
+    }
+  }
+  drop_variants(*compare, "variant", left_out, dropped);
+  drop_variants(*compare, "evaluation", left_out, dropped);
+}
+
+}  // namespace tapeline
