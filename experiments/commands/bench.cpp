@@ -66,7 +66,7 @@ std::string json_text(const StepSpeed& speed) {
     json["vendor_allocations"] = speed.vendor_allocations;
   }
   for (const OpTime& op : speed.ops) json["ops"].push_back(json_of(op));
-  return json.dump(2) + '\n';
+  return printed_json(json);
 }
 
 std::string count_text(const StepSpeed& speed, double count) {

@@ -63,7 +63,7 @@ TEST_CASE("train --trace: a signal cuts the trace short, it is written all the s
   const Ran ran = shell(
       "$tapeline train $long --out run --trace trace.json --trace-steps 1000 --quiet & pid=$!\n"
       "while [ ! -s run/metrics.jsonl ]; do sleep 0.05; done\n"
-      "kill -INT $pid; wait $pid");
+      "kill -TERM $pid; wait $pid");
   CHECK(ran.code == 3);
   CHECK(steps_in(shell.folder() / "trace.json") >= 1);
 }
