@@ -112,21 +112,24 @@ StepSpeed measure_step(const Config& config, Index repeats, StepTrace& trace) {
 
   // The floor's products leave the caches as they like: a step that nobody times or watches comes after them,
   // and who of the two others is first changes each time.
-  std::vector<double> plain;
+  std::vector<double> plain, ratios;
   Breakdown breakdown;
   Watch watch;
   const auto watched_step = [&] {
     watch.clear();
     trained.step(&watch);
     breakdown.add(watch.timings());
+    return 1e-9 * static_cast<double>(watch.timings().front().end - watch.timings().front().begin);
   };
   for (Index i = 0; i < repeats; ++i) {
     stop_if_signalled();
     floor.measure();
     trained.step();
-    if (i % 2 == 1) watched_step();
+    double watched = 0;
+    if (i % 2 == 1) watched = watched_step();
     plain.push_back(seconds_of([&] { trained.step(); }));
-    if (i % 2 == 0) watched_step();
+    if (i % 2 == 0) watched = watched_step();
+    ratios.push_back(watched / plain.back());
   }
   while (trace.watch() != nullptr) {
     stop_if_signalled();
@@ -135,6 +138,7 @@ StepSpeed measure_step(const Config& config, Index repeats, StepTrace& trace) {
   }
   speed.step_seconds = median(plain);
   speed.watched_step_seconds = breakdown.median_step_seconds();
+  speed.watch_overhead = median(ratios) - 1;
   speed.ops = breakdown.rows();
   speed.ops_seconds = breakdown.step_seconds();
   speed.floor_seconds = floor.seconds();

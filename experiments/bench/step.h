@@ -28,7 +28,8 @@ struct StepSpeed {
   std::vector<StepFloor::Line> floor;
   std::vector<OpTime> ops;          ///< of watched steps; they add up to:
   double ops_seconds = 0;           ///< a watched step, see Breakdown
-  double watched_step_seconds = 0;  ///< median; over step_seconds: what watching costs
+  double watched_step_seconds = 0;  ///< median
+  double watch_overhead = 0;  ///< what watching adds to a step, as a share: median over pairs of neighbours
 };
 
 /// Trains on made-up tokens: sampling, forward, backward, clipping and update. After a warm-up, repeats of

@@ -54,6 +54,7 @@ TEST_CASE("bench step: a step costs more than its products; a steady one takes n
   CHECK(flops / (1e9 * speed.gflops * speed.step_seconds) == doctest::Approx(1));
   CHECK(std::ranges::is_sorted(speed.ops, std::greater(), &OpTime::seconds));
   CHECK(speed.watched_step_seconds > 0);
+  CHECK(speed.watch_overhead > -1);
 }
 
 }  // namespace
