@@ -86,7 +86,8 @@ TEST_CASE("step trace: the operations of the ops are those of the whole, every e
   }
 }
 
-TEST_CASE("step trace: every op has a name and a phase, and all of a step is there") {
+TEST_CASE("step trace: every op has a name and a phase, and all of a step is there" *
+          test::needs({"learned"})) {
   Config config = tiny_config("learned").config;
   config.model.dropout = 0.1;
   std::set<std::string> seen;
@@ -155,7 +156,7 @@ TEST_CASE("step trace: as JSON every event lies within its parent, and nothing o
 }
 
 TEST_CASE("step trace: watching changes no weight; a second watched step takes nothing from the heap") {
-  const Config config = tiny_config("alibi").config;
+  const Config config = tiny_config().config;
   Steps plain(config), seen(config);
   Watch watch;
   for (int i = 0; i < 2; ++i) {
