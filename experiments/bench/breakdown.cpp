@@ -10,7 +10,7 @@ namespace tapeline {
 
 namespace {
 
-double seconds_of(const Timing& timing) { return 1e-9 * static_cast<double>(timing.end - timing.begin); }
+double seconds_in(const Timing& timing) { return 1e-9 * static_cast<double>(timing.end - timing.begin); }
 
 double mean(const std::vector<double>& values, const std::vector<std::size_t>& places) {
   double sum = 0;
@@ -33,10 +33,10 @@ Breakdown::Row& Breakdown::row_of(std::string_view name, std::optional<Phase> ph
 void Breakdown::add(const std::vector<Timing>& step) {
   require<StateError>(!step.empty() && step.front().phase == Phase::step && step.front().parent < 0,
                       "breakdown: {} timings, and the first is no step", step.size());
-  step_seconds_.push_back(seconds_of(step.front()));
+  step_seconds_.push_back(seconds_in(step.front()));
   std::vector<double> own;
   for (const Timing& timing : step) {
-    own.push_back(seconds_of(timing));
+    own.push_back(seconds_in(timing));
     if (timing.parent >= 0) own[static_cast<std::size_t>(timing.parent)] -= own.back();
   }
   for (std::size_t i = 0; i < step.size(); ++i) {

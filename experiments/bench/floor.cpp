@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 
 #include "core/error.h"
 #include "core/parallel.h"
 #include "core/random.h"
 #include "experiments/bench/median.h"
+#include "experiments/bench/stopwatch.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
 namespace {
@@ -44,12 +44,6 @@ const std::vector<NamedChoice>& tile_choices() {
                                                {{GemmLibrary::onednn, GemmSplit::library}, "oneDNN"}};
 #endif
   return all;
-}
-
-double seconds_of(const auto& work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 Storage filled(const Shape& shape, std::string_view name) {

@@ -3,13 +3,13 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <chrono>
 
 #include "core/allocation_counter.h"
 #include "core/parallel.h"
 #include "data/token_store.h"
 #include "data/window_sampler.h"
 #include "experiments/bench/median.h"
+#include "experiments/bench/stopwatch.h"
 #include "train/config_derived.h"
 #include "train/flops.h"
 #include "train/optimizer.h"
@@ -79,12 +79,6 @@ class Trained {
   std::vector<Token> inputs_, targets_;
   Index number_ = 0;
 };
-
-double seconds_of(const auto& work) {
-  const auto start = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 }  // namespace
 

@@ -28,7 +28,7 @@ struct Measured {
   double step_seconds = 0;  // one step, the optimizer included
 };
 
-struct Estimate {
+struct WorkEstimate {
   double matrix_parameters = 0;  // those of linear layers and head, counted
   double step_flops = 0, training_flops = 0;
   std::optional<Measured> measured;  // absent: too large for this machine
@@ -64,11 +64,11 @@ Measured measure(const Config& config, const StepShape& shape) {
   return measured;
 }
 
-Estimate estimate(const Config& config, Index models) {
+WorkEstimate estimate(const Config& config, Index models) {
   if (config.train.threads > 0) set_thread_count(config.train.threads);
   const StepShape shape = step_shape(config.train);
   const TokenFlops flops = token_flops(config.model, config.data.vocabulary, shape.length);
-  Estimate found;
+  WorkEstimate found;
   found.threads = thread_count();
   found.matrix_parameters = flops.linear / 2;
   found.step_flops = flops.training() * static_cast<double>(shape.tokens());
@@ -85,7 +85,7 @@ Estimate estimate(const Config& config, Index models) {
   return found;
 }
 
-std::string json_text(const ResolvedConfig& config, const Estimate& found, Index models) {
+std::string json_text(const ResolvedConfig& config, const WorkEstimate& found, Index models) {
   nlohmann::ordered_json json = {{"config", resolved_text(config.config)},
                                  {"origins", config.origins},
                                  {"models", models},
@@ -103,7 +103,7 @@ std::string json_text(const ResolvedConfig& config, const Estimate& found, Index
   return printed_json(json);
 }
 
-std::string plain_text(const ResolvedConfig& config, const Estimate& found, Index models) {
+std::string plain_text(const ResolvedConfig& config, const WorkEstimate& found, Index models) {
   std::string text = annotated_text(config);
   const auto line = [&](std::string_view what, const std::string& value) {
     text += fmt::format("# {:<12} {}\n", what, value);
@@ -130,7 +130,7 @@ std::string plain_text(const ResolvedConfig& config, const Estimate& found, Inde
 }  // namespace
 
 int dry_run(const ResolvedConfig& config, const OutputOptions& output, Index models) {
-  const Estimate found = estimate(config.config, models);
+  const WorkEstimate found = estimate(config.config, models);
   write_output(output.json ? json_text(config, found, models) : plain_text(config, found, models));
   return exit_code::done;
 }

@@ -5,6 +5,8 @@
 
 namespace tapeline {
 
+inline constexpr double gigabyte = 1e9;  ///< bytes, as sizes are shown
+
 /// One thing that `tapeline doctor` looked at.
 struct Finding {
   /// note: it works, but something would be better otherwise. problem: something fails, or runs several times

@@ -15,9 +15,8 @@
 namespace tapeline {
 namespace {
 
-constexpr double gigabyte = 1e9;
-constexpr double too_little = 0.2 * gigabyte;  // the smallest preset with its libraries
-constexpr double tight = gigabyte;             // the default preset has room
+constexpr double too_little_memory = 0.2 * gigabyte;  // the smallest preset with its libraries
+constexpr double tight_memory = gigabyte;             // the default preset has room
 
 double free_bytes() {
   std::ifstream file("/proc/meminfo");
@@ -45,8 +44,10 @@ Finding examine_memory() {
     if (limit < usable) mend = "ulimit -v unlimited";
     usable = std::min(usable, limit);
   }
-  if (usable < too_little) return {"memory", Finding::State::problem, found + ": too little to train", mend};
-  if (usable < tight) return {"memory", Finding::State::note, found + ": enough for small models", mend};
+  if (usable < too_little_memory)
+    return {"memory", Finding::State::problem, found + ": too little to train", mend};
+  if (usable < tight_memory)
+    return {"memory", Finding::State::note, found + ": enough for small models", mend};
   return all_well("memory", found);
 }
 

@@ -20,9 +20,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* elsewhere = "tapeline doctor --out ANOTHER-FOLDER, then the same --out for training";
-constexpr double gigabyte = 1e9;
-constexpr double too_little = 0.1 * gigabyte;  // a checkpoint or two
-constexpr double tight = gigabyte;             // all cells of the default comparison
+constexpr double too_little_space = 0.1 * gigabyte;  // a checkpoint or two
+constexpr double tight_space = gigabyte;             // all cells of the default comparison
 
 std::string shown(const fs::path& path) { return fmt::format("\"{}\"", excerpt(path.string(), 200)); }
 
@@ -73,9 +72,10 @@ Finding free_space(const fs::path& folder) {
                                        excerpt(folder.string(), 200));
   if (disk.f_files > 0 && disk.f_favail == 0)
     return {"space", Finding::State::problem, found + ", but the disk holds no more files", mend};
-  if (bytes < too_little)
+  if (bytes < too_little_space)
     return {"space", Finding::State::problem, found + ": too little for checkpoints", mend};
-  if (bytes < tight) return {"space", Finding::State::note, found + ": a comparison may need more", mend};
+  if (bytes < tight_space)
+    return {"space", Finding::State::note, found + ": a comparison may need more", mend};
   return all_well("space", found);
 }
 

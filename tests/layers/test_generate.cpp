@@ -16,7 +16,7 @@ namespace {
 
 /// A model whose greedy text wanders: each token asks for its successor, the rest of the context sometimes
 /// changes that. (The text of a model stirred at random is one token for ever, and hides what went wrong.)
-Transformer stirred(ModelPlan plan) {
+Transformer wandering(ModelPlan plan) {
   plan.model.tied = false;
   Transformer model(plan);
   stir(model.parameters(), 0.1);
@@ -113,7 +113,7 @@ TEST_CASE("sampling: what makes no sense is refused") {
 
 TEST_CASE("generation: greedy text is the argmax of the full pass, with and without the cache") {
   for (const std::string& kind : all_kinds()) {
-    const Transformer model = stirred(tiny_plan(kind, 64));
+    const Transformer model = wandering(tiny_plan(kind, 64));
     std::vector<Token> text = tiny_tokens(6);
     const std::vector<Token> prompt = text;
     for (Index n = 0; n < 30; ++n) {
@@ -132,7 +132,7 @@ TEST_CASE("generation: greedy text is the argmax of the full pass, with and with
 
 TEST_CASE("generation: past the context the window slides, and the text is the same with cache on and off") {
   for (const std::string& kind : all_kinds()) {
-    const Transformer model = stirred(tiny_plan(kind, 16));
+    const Transformer model = wandering(tiny_plan(kind, 16));
     for (const Index prompt : {1, 5, 16, 23}) {
       const Generated with = greedy(model, tiny_tokens(prompt), 40, true, 7);
       const Generated without = greedy(model, tiny_tokens(prompt), 40, false);
@@ -147,23 +147,23 @@ TEST_CASE("generation: past the context the window slides, and the text is the s
 
 TEST_CASE("generation: when the window slides" * test::needs({"learned"})) {
   // The first slide comes when a 17th row would be needed, and again whenever 16 rows have become 17 from 8.
-  const Transformer model = stirred(tiny_plan("learned", 16));
+  const Transformer model = wandering(tiny_plan("learned", 16));
   CHECK(greedy(model, tiny_tokens(1), 16, true).slides == 0);
   CHECK(greedy(model, tiny_tokens(1), 17, true).slides == 1);
   CHECK(greedy(model, tiny_tokens(1), 25, true).slides == 1);
   CHECK(greedy(model, tiny_tokens(1), 26, true).slides == 2);
-  CHECK(greedy(stirred(tiny_plan("learned", 1)), tiny_tokens(1), 5, true).slides == 4);
+  CHECK(greedy(wandering(tiny_plan("learned", 1)), tiny_tokens(1), 5, true).slides == 4);
 }
 
 TEST_CASE("generation: under a window, the same text with cache on and off") {
   ModelPlan plan = tiny_plan(test::any_kind(), 64);
   plan.positional.keys = {.causal = true, .window = 5, .sinks = 1};
-  const Transformer model = stirred(plan);
+  const Transformer model = wandering(plan);
   CHECK(greedy(model, tiny_tokens(9), 40, true, 4).tokens == greedy(model, tiny_tokens(9), 40, false).tokens);
 }
 
 TEST_CASE("generation: seeds repeat, differ, and do not depend on the cache; the listener can stop") {
-  const Transformer model = stirred(tiny_plan(test::any_kind(), 64));
+  const Transformer model = wandering(tiny_plan(test::any_kind(), 64));
   const std::vector<Token> prompt = tiny_tokens(3);
   const auto text = [&](std::uint64_t seed, bool cached) {
     return generate(model, prompt, {.tokens = 30, .sampling = {.seed = seed}, .cached = cached}).tokens;

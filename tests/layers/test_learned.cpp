@@ -8,15 +8,7 @@
 using namespace tapeline;
 
 namespace tapeline::inline TAPELINE_PRECISION {
-namespace {
-
-Transformer stirred(const ModelPlan& plan) {
-  Transformer model(plan);
-  stir(model.parameters());
-  return model;
-}
-
-}  // namespace
+namespace {}  // namespace
 }  // namespace tapeline::inline TAPELINE_PRECISION
 
 TEST_CASE("positions: a learned table refuses past its last row, with both numbers") {

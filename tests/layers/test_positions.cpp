@@ -9,12 +9,6 @@ using namespace tapeline;
 namespace tapeline::inline TAPELINE_PRECISION {
 namespace {
 
-Transformer stirred(const ModelPlan& plan) {
-  Transformer model(plan);
-  stir(model.parameters());
-  return model;
-}
-
 std::vector<double> first_rows(std::vector<double> logits, Index rows) {
   logits.resize(static_cast<std::size_t>(rows * 11));
   return logits;

@@ -52,6 +52,13 @@ inline void stir(ParameterStore& store, double deviation = 0.3) {
   }
 }
 
+/// A model whose parameters have been moved so.
+inline Transformer stirred(const ModelPlan& plan) {
+  Transformer model(plan);
+  stir(model.parameters());
+  return model;
+}
+
 /// Logits of all rows, [T, V], without a tape; positions moved on by `shift`.
 inline std::vector<double> full_logits(const Transformer& model, std::span<const Token> ids,
                                        Index shift = 0) {

@@ -58,7 +58,7 @@ std::string error_of(Call&& call) {
   return "no error";
 }
 
-bool contains(const std::string& text, const std::string& part) {
+bool says(const std::string& text, const std::string& part) {
   const bool found = text.find(part) != std::string::npos;
   if (!found) MESSAGE("\"" << text << "\" lacks \"" << part << "\"");
   return found;
@@ -138,19 +138,19 @@ TEST_CASE("an unknown key is refused with its place and the nearest right name")
   CHECK(error_of([] { with_environment("TAPELINE_MODEL__WIDHT", "256"); }) ==
         "unknown key \"model.widht\" (environment TAPELINE_MODEL__WIDHT); did you mean "
         "\"TAPELINE_MODEL__WIDTH\"?");
-  CHECK(contains(error_of([] { with_environment("TAPELINE_MODEL_WIDTH", "256"); }),
-                 "for model.width write two underscores for the dot"));
-  CHECK(contains(error_of([] { with_environment("TAPELINE_JOBS", "4"); }), "(environment TAPELINE_JOBS)"));
+  CHECK(says(error_of([] { with_environment("TAPELINE_MODEL_WIDTH", "256"); }),
+             "for model.width write two underscores for the dot"));
+  CHECK(says(error_of([] { with_environment("TAPELINE_JOBS", "4"); }), "(environment TAPELINE_JOBS)"));
 
   const TemporaryFile file("[model]\nwidth = 64\n\n[train]\nstepps = 3\n");
   ConfigSources sources;
   sources.file = file.path();
   CHECK(error_of([&] { resolve_config(sources); }) ==
         "unknown key \"train.stepps\" (" + file.at(5) + "); did you mean \"train.steps\"?");
-  CHECK(contains(error_of([] { with_file("[modle]\nwidth = 64\n"); }), "unknown key \"modle\""));
+  CHECK(says(error_of([] { with_file("[modle]\nwidth = 64\n"); }), "unknown key \"modle\""));
   CHECK(error_of([] { with_set("train.blah.x", "1"); }) == "unknown key \"train.blah.x\" (--set)");
   // Keys of things to come are not swallowed.
-  CHECK(contains(error_of([] { with_set("positional.randomized.maximum", "64"); }), "unknown key"));
+  CHECK(says(error_of([] { with_set("positional.randomized.maximum", "64"); }), "unknown key"));
 }
 
 TEST_CASE("a wrong type is refused with key, place, what was found and what was expected") {
@@ -159,22 +159,21 @@ TEST_CASE("a wrong type is refused with key, place, what was found and what was 
   sources.file = file.path();
   CHECK(error_of([&] { resolve_config(sources); }) ==
         "model.width (" + file.at(3) + ") is \"wide\"; it must be a whole number");
+  CHECK(says(error_of([] { with_file("[model]\nwidth = 64.0\n"); }), "is 64.0; it must be a whole number"));
+  CHECK(says(error_of([] { with_file("[model]\nwidth = {a = 1}\n"); }), "is a table; it must be"));
+  CHECK(says(error_of([] { with_file("model = 3\n"); }), "it is a section"));
+  CHECK(says(error_of([] { with_file("[optimizer]\nlr = true\n"); }), "is true; it must be a number"));
+  CHECK(says(error_of([] { with_file("[optimizer]\nlr = nan\n"); }), "it must be a number"));
+  CHECK(says(error_of([] { with_file("[optimizer]\nbetas = [0.9, 1.0]\n"); }), "from 0 to below 1"));
+  CHECK(says(error_of([] { with_file("[optimizer]\nbetas = 0.9\n"); }), "a list of numbers"));
+  CHECK(says(error_of([] { with_file("[data]\nsource = 3\n"); }), "it must be a text"));
+  CHECK(says(error_of([] { with_file("[train]\nmicro_batch = \"some\"\n"); }), "or \"auto\""));
+  CHECK(says(error_of([] { with_file("[evaluate]\nlengths = [1.5]\n"); }), "a list of lengths"));
   CHECK(
-      contains(error_of([] { with_file("[model]\nwidth = 64.0\n"); }), "is 64.0; it must be a whole number"));
-  CHECK(contains(error_of([] { with_file("[model]\nwidth = {a = 1}\n"); }), "is a table; it must be"));
-  CHECK(contains(error_of([] { with_file("model = 3\n"); }), "it is a section"));
-  CHECK(contains(error_of([] { with_file("[optimizer]\nlr = true\n"); }), "is true; it must be a number"));
-  CHECK(contains(error_of([] { with_file("[optimizer]\nlr = nan\n"); }), "it must be a number"));
-  CHECK(contains(error_of([] { with_file("[optimizer]\nbetas = [0.9, 1.0]\n"); }), "from 0 to below 1"));
-  CHECK(contains(error_of([] { with_file("[optimizer]\nbetas = 0.9\n"); }), "a list of numbers"));
-  CHECK(contains(error_of([] { with_file("[data]\nsource = 3\n"); }), "it must be a text"));
-  CHECK(contains(error_of([] { with_file("[train]\nmicro_batch = \"some\"\n"); }), "or \"auto\""));
-  CHECK(contains(error_of([] { with_file("[evaluate]\nlengths = [1.5]\n"); }), "a list of lengths"));
-  CHECK(contains(error_of([] { with_set("model.layers", "0"); }),
-                 "model.layers (--set) is 0; it must be from 1"));
-  CHECK(contains(error_of([] { with_set("model.norm", "laier"); }),
-                 "is \"laier\"; it must be one of layer, rms; did you mean \"layer\"?"));
-  CHECK(contains(error_of([] { with_file("[model\nwidth = 3\n"); }), ":1:"));  // no TOML
+      says(error_of([] { with_set("model.layers", "0"); }), "model.layers (--set) is 0; it must be from 1"));
+  CHECK(says(error_of([] { with_set("model.norm", "laier"); }),
+             "is \"laier\"; it must be one of layer, rms; did you mean \"layer\"?"));
+  CHECK(says(error_of([] { with_file("[model\nwidth = 3\n"); }), ":1:"));  // no TOML
   // What a number is taken for where it is not ambiguous.
   CHECK(with_file("[optimizer]\nlr = 1\nbetas = [0, 0.5]\n").config.optimizer.lr == 1.0);
   CHECK(with_set("data.source", "1984").config.data.source == "1984");
@@ -188,8 +187,8 @@ TEST_CASE("booleans are read strictly") {
   CHECK_FALSE(with_environment("TAPELINE_MODEL__TIED", "0").config.model.tied);
   CHECK(error_of([] { with_set("model.tied", "maybe"); }) ==
         "model.tied (--set) is \"maybe\"; it must be true or false");
-  CHECK(contains(error_of([] { with_set("model.tied", "2"); }), "it must be true or false"));
-  CHECK(contains(error_of([] { with_file("[model]\ntied = 0\n"); }), "it must be true or false"));
+  CHECK(says(error_of([] { with_set("model.tied", "2"); }), "it must be true or false"));
+  CHECK(says(error_of([] { with_file("[model]\ntied = 0\n"); }), "it must be true or false"));
 }
 
 TEST_CASE("lists are read from TOML and from words between commas") {
@@ -201,9 +200,9 @@ TEST_CASE("lists are read from TOML and from words between commas") {
   CHECK(with_set("optimizer.betas", "0.5,0.75").config.optimizer.betas == std::vector<double>{0.5, 0.75});
   const Config config = with_file("[evaluate]\nlengths = [64, \"1.5x\", \"2x\", 128]\n").config;
   CHECK(evaluation_lengths(config) == std::vector<Index>{64, 96, 128});
-  CHECK(contains(error_of([] { with_set("evaluate.lengths", "4y"); }), "\"4y\" is no length"));
-  CHECK(contains(error_of([] { with_set("evaluate.lengths", "0x"); }), "is no length"));
-  CHECK(contains(error_of([] { with_set("evaluate.lengths", "1.01x"); }), "whole number"));
+  CHECK(says(error_of([] { with_set("evaluate.lengths", "4y"); }), "\"4y\" is no length"));
+  CHECK(says(error_of([] { with_set("evaluate.lengths", "0x"); }), "is no length"));
+  CHECK(says(error_of([] { with_set("evaluate.lengths", "1.01x"); }), "whole number"));
 }
 
 TEST_CASE("encodings are named in lists, and the nearest is suggested" *
@@ -212,20 +211,20 @@ TEST_CASE("encodings are named in lists, and the nearest is suggested" *
   CHECK(with_set("compare.encodings", "rope,alibi").config.compare.encodings == Names{"rope", "alibi"});
   CHECK(with_set("compare.encodings", "[\"rope\", \"none\"]").config.compare.encodings ==
         Names{"rope", "none"});
-  CHECK(contains(error_of([] { with_set("compare.encodings", "rope,abili"); }), "did you mean \"alibi\"?"));
-  CHECK(contains(error_of([] { with_set("positional.kind", "ropes"); }), "did you mean \"rope\"?"));
-  CHECK(contains(error_of([] { with_file("[positional.rope]\nbass = 64\n"); }), "positional.rope.base"));
+  CHECK(says(error_of([] { with_set("compare.encodings", "rope,abili"); }), "did you mean \"alibi\"?"));
+  CHECK(says(error_of([] { with_set("positional.kind", "ropes"); }), "did you mean \"rope\"?"));
+  CHECK(says(error_of([] { with_file("[positional.rope]\nbass = 64\n"); }), "positional.rope.base"));
   ResolvedConfig resolved = resolve_config({});
-  CHECK(contains(error_of([&] {
-                   assign(resolved, {"positional.rope.bsae", "1", "--positional"});
-                 }),
-                 "did you mean \"positional.rope.base\"?"));
+  CHECK(says(error_of([&] {
+               assign(resolved, {"positional.rope.bsae", "1", "--positional"});
+             }),
+             "did you mean \"positional.rope.base\"?"));
 }
 
 TEST_CASE("a config must be a regular file") {
   ConfigSources sources;
   sources.file = std::filesystem::temp_directory_path();
-  CHECK(contains(error_of([&] { resolve_config(sources); }), "must be a regular file; it is a folder"));
+  CHECK(says(error_of([&] { resolve_config(sources); }), "must be a regular file; it is a folder"));
   sources.file = "no/such.toml";
   CHECK(error_of([&] { resolve_config(sources); }) == "config \"no/such.toml\": there is no such file");
 }
@@ -234,21 +233,20 @@ TEST_CASE("values that do not fit together are refused by name") {
   CHECK(error_of([] { with_set("train.tokens_per_step", "100"); }) ==
         "train.tokens_per_step 100 (--set) does not fit train.length 64 (preset toy): a step holds whole "
         "windows");
-  CHECK(contains(error_of([] { with_set("train.micro_batch", "5"); }), "train.micro_batch 5 (--set)"));
-  CHECK(contains(error_of([] { with_set("model.heads", "3"); }), "model.width 128 (preset toy)"));
-  CHECK(contains(error_of([] { with_set("model.key_value_heads", "3"); }), "model.heads 4"));
-  CHECK(contains(error_of([] { with_set("optimizer.betas", "[0.9]"); }), "two numbers"));
-  CHECK(
-      contains(error_of([] { with_set("data.validation_share", "0.95"); }), "data.test_share 0.1 (default)"));
-  CHECK(contains(error_of([] { with_set("data.vocabulary", "300"); }), "256 bytes"));
+  CHECK(says(error_of([] { with_set("train.micro_batch", "5"); }), "train.micro_batch 5 (--set)"));
+  CHECK(says(error_of([] { with_set("model.heads", "3"); }), "model.width 128 (preset toy)"));
+  CHECK(says(error_of([] { with_set("model.key_value_heads", "3"); }), "model.heads 4"));
+  CHECK(says(error_of([] { with_set("optimizer.betas", "[0.9]"); }), "two numbers"));
+  CHECK(says(error_of([] { with_set("data.validation_share", "0.95"); }), "data.test_share 0.1 (default)"));
+  CHECK(says(error_of([] { with_set("data.vocabulary", "300"); }), "256 bytes"));
 }
 
 TEST_CASE("a value cannot smuggle in further keys") {
   const ResolvedConfig resolved = with_set("data.source", "x\"\n[model]\nwidth = 4");
   CHECK(resolved.config.model.width == 128);
   CHECK(resolved.config.data.source == "x\"\n[model]\nwidth = 4");
-  CHECK(contains(error_of([] { with_set("model.width", "64\nheads = 1"); }), "it must be a whole number"));
-  CHECK(contains(error_of([] { with_set("data.source", "caf\xe9"); }), "no UTF-8"));
+  CHECK(says(error_of([] { with_set("model.width", "64\nheads = 1"); }), "it must be a whole number"));
+  CHECK(says(error_of([] { with_set("data.source", "caf\xe9"); }), "no UTF-8"));
 }
 
 TEST_CASE("one more key can be assigned to a resolved config") {

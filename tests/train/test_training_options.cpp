@@ -49,7 +49,7 @@ ResolvedConfig short_config() {
   return config;
 }
 
-std::string last_checkpoint(const std::filesystem::path& folder) {
+std::string end_of_training(const std::filesystem::path& folder) {
   return read_file(RunFolder(folder).checkpoint_file(steps));
 }
 
@@ -72,7 +72,7 @@ std::string check_resume(const ResolvedConfig& config, const TrainingText& text)
   CHECK(saved.record().cursor.epoch == 0);
   CHECK(saved.record().cursor.index > 0);
   train_model(config, text, quiet(folder / "parts"));
-  CHECK(last_checkpoint(folder / "whole") == last_checkpoint(folder / "parts"));
+  CHECK(end_of_training(folder / "whole") == end_of_training(folder / "parts"));
   const auto model = Checkpoint(whole.checkpoint).make_model();
   const Tensor value = model->parameters().parameters().front().value();
   return {reinterpret_cast<const char*>(value.data), static_cast<std::size_t>(value.size()) * sizeof(Real)};
@@ -159,7 +159,7 @@ TEST_CASE("training options: a budget stops after a step, saved, and changes not
   }
   options.budget_seconds = 1e6;
   CHECK(train_model(config, text.view(), options).complete);
-  CHECK(last_checkpoint(folder / "whole") == last_checkpoint(folder / "parts"));
+  CHECK(end_of_training(folder / "whole") == end_of_training(folder / "parts"));
   options.budget_seconds = 1e-9;  // nothing is left to stop
   CHECK(train_model(config, text.view(), options).complete);
 }
