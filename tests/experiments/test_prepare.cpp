@@ -8,16 +8,14 @@
 #include "core/files.h"
 #include "core/sha256.h"
 #include "data/token_store.h"
+#include "tests/experiments/shell.h"
 #include "tests/support/temporary_folder.h"
 
 /// `prepare` as someone at a shell sees it.
 namespace tapeline {
 namespace {
 
-struct Ran {
-  int code = 0;
-  std::string out, err;
-};
+using test::Ran;
 
 /// Runs a shell script in the folder; $tapeline is the program.
 Ran run_in(const test::TemporaryFolder& folder, const std::string& script) {
