@@ -20,8 +20,8 @@ std::string read_file(const std::filesystem::path& path);
 void write_file(const std::filesystem::path& path, std::initializer_list<std::string_view> parts);
 void write_file(const std::filesystem::path& path, std::string_view content);
 
-/// Throws, before there is anything to write, what write_file() would: for a folder that is missing or closed,
-/// for a path that holds no regular file. Leaves nothing behind.
+/// Throws, before there is anything to write, what write_file() would: for a folder that is missing or
+/// closed, for a path that holds no regular file. Leaves nothing behind.
 void check_can_write(const std::filesystem::path& path);
 
 }  // namespace tapeline

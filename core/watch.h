@@ -40,8 +40,10 @@ struct Timing {
 /// runs the step. Names must live as long as they are read: literals, parameters' names.
 class Watch {
  public:
+  static constexpr std::size_t default_room = std::size_t{1} << 12;
+
   /// Takes from the heap only past `room` timings.
-  explicit Watch(std::size_t room = std::size_t{1} << 12) { timings_.reserve(room); }
+  explicit Watch(std::size_t room = default_room) { timings_.reserve(room); }
 
   void begin(Timing::Kind kind, Phase phase, std::string_view name, Index number = -1);
   void end();

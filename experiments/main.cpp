@@ -25,8 +25,8 @@
 namespace tapeline {
 namespace {
 
-std::string version_text() {
-  return fmt::format("tapeline {}\npositional encodings: {}\n", TAPELINE_VERSION, built_kinds_text());
+std::string version_text(const Program& program) {
+  return fmt::format("{} {}\npositional encodings: {}\n", program.name, program.version, built_kinds_text());
 }
 
 int run(const std::vector<std::string>& words) {
@@ -38,7 +38,7 @@ int run(const std::vector<std::string>& words) {
     write_output(help->command == nullptr ? help_text(program, width)
                                           : help_text(program, *help->command, width));
   } else {
-    write_output(version_text());
+    write_output(version_text(program));
   }
   return exit_code::done;
 }

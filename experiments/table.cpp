@@ -77,6 +77,16 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
   return lines;
 }
 
+std::string hanging(std::string_view lead, std::size_t margin, std::string_view text, std::size_t room) {
+  std::string lines, front(lead);
+  for (const std::string& line :
+       room == 0 ? std::vector<std::string>{std::string(text)} : wrapped(text, room)) {
+    lines += front + line + '\n';
+    front.assign(margin, ' ');
+  }
+  return lines;
+}
+
 Table& Table::column(std::string header, Align align) {
   columns_.push_back({std::move(header), align});
   return *this;

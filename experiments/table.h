@@ -39,4 +39,9 @@ class Table {
 /// `text` broken at blanks into lines of at most `width` columns; a longer word is broken anywhere.
 std::vector<std::string> wrapped(std::string_view text, std::size_t width);
 
+/// `lead`, and behind it `text` in lines of at most `room` columns, each ended by a line break; the second
+/// and further ones begin with `margin` blanks, the columns that the lead takes. `room` 0: one line, as it
+/// stands.
+std::string hanging(std::string_view lead, std::size_t margin, std::string_view text, std::size_t room);
+
 }  // namespace tapeline

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/watch.h"
@@ -13,6 +14,10 @@ namespace tapeline {
 /// of its result, first parameter that it reads, floating-point operations, bytes.
 std::string chrome_trace(const std::vector<Timing>& timings);
 
+/// What becomes of the file, for whoever wrote one.
+inline constexpr std::string_view how_to_open_trace =
+    "open it in chrome://tracing or https://ui.perfetto.dev";
+
 /// The first steps of a run, written as a trace when they are over.
 class StepTrace {
  public:
@@ -22,7 +27,9 @@ class StepTrace {
 
   /// Without a file nothing is watched.
   explicit StepTrace(std::filesystem::path file, Index steps = default_steps)
-      : file_(std::move(file)), left_(file_.empty() ? 0 : steps) {}
+      : file_(std::move(file)),
+        left_(file_.empty() ? 0 : steps),
+        watch_(file_.empty() ? 0 : Watch::default_room) {}
 
   /// For the next step; null when none is wanted any more.
   Watch* watch() { return left_ > 0 ? &watch_ : nullptr; }

@@ -17,8 +17,8 @@ using OptionTarget = std::variant<bool*, std::string*, Index*, std::uint64_t*, d
 
 /// One option, flag, or word by its place ("positional") of a command.
 struct Option {
-  std::string name;   ///< "--out", "-q,--quiet"; a word by its place is in capitals: "CHECKPOINT"
-  std::string value;  ///< what the help calls the value: "DIR"; empty for flags and words
+  std::string name;        ///< "--out", "-q,--quiet"; a word by its place is in capitals: "CHECKPOINT"
+  std::string value = {};  ///< what the help calls the value: "DIR"; empty for flags and words
   std::string help;
   OptionTarget target;  ///< must outlive the reading: commands keep it in what `run` holds
   bool required = false;

@@ -22,23 +22,12 @@ std::string section(const std::string& title, const Entries& entries, std::size_
   std::size_t first = 0;
   for (const auto& [form, help] : entries) first = std::max(first, display_width(form));
   const std::size_t taken = indent + first + gap;
-  const std::size_t room =
-      width == 0 ? std::string::npos : std::max(narrowest_help, width - std::min(width, taken));
+  const std::size_t room = width == 0 ? 0 : std::max(narrowest_help, width - std::min(width, taken));
   std::string text = fmt::format("\n{}:\n", title);
   for (const auto& [form, help] : entries) {
-    std::string lead = fmt::format("{:{}}{}{:{}}", "", indent, form, "", first - display_width(form) + gap);
-    for (const std::string& line : wrapped(help, room)) {
-      text += lead + line + '\n';
-      lead.assign(taken, ' ');
-    }
+    text += hanging(fmt::format("{:{}}{:<{}}", "", indent, form, first + gap), taken, help, room);
   }
   return text;
-}
-
-std::string paragraph(const std::string& text, std::size_t width) {
-  std::string lines;
-  for (const std::string& line : wrapped(text, width == 0 ? std::string::npos : width)) lines += line + '\n';
-  return lines;
 }
 
 }  // namespace
@@ -68,7 +57,7 @@ std::string option_form(const Option& option) {
 std::string help_text(const Program& program, std::size_t width) {
   Entries commands;
   for (const Command& command : program.commands) commands.emplace_back(command.name, command.description);
-  return paragraph(program.description, width) +
+  return hanging("", 0, program.description, width) +
          fmt::format("\nUsage: {} COMMAND [OPTIONS]\n", program.name) + section("Commands", commands, width) +
          section("Options",
                  {{"-h, --help", "this text; of a command: tapeline COMMAND --help"},
@@ -85,7 +74,7 @@ std::string help_text(const Program& program, const Command& command, std::size_
   options.emplace_back("-h, --help", "this text");
   std::string examples;
   for (const std::string& example : command.examples) examples += "  " + example + '\n';
-  return paragraph(fmt::format("{} {}: {}", program.name, command.name, command.description), width) +
+  return hanging("", 0, fmt::format("{} {}: {}", program.name, command.name, command.description), width) +
          fmt::format("\nUsage: {}\n", usage_line(program, command)) + section("Words", words, width) +
          section("Options", options, width) +
          fmt::format("\n{}:\n{}", command.examples.size() == 1 ? "Example" : "Examples", examples);

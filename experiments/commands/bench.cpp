@@ -136,8 +136,8 @@ std::string human_text(const StepSpeed& speed, const StepTrace& trace) {
        fmt::format("{:+.1f}% of a step, median of the pairs ({:.2f} ms with it, {:.2f} without)",
                    100 * speed.watch_overhead, 1e3 * speed.watched_step_seconds, 1e3 * speed.step_seconds)});
   if (trace.written() > 0)
-    result.row({"trace", fmt::format("{} steps in {}; open it in chrome://tracing or https://ui.perfetto.dev",
-                                     trace.written(), trace.file().string())});
+    result.row({"trace", fmt::format("{} steps in {}; {}", trace.written(), trace.file().string(),
+                                     how_to_open_trace)});
   const std::size_t width = terminal_width();
   return floor.text(width) + '\n' + ops_table(speed).text(width) + ops_note + '\n' + result.text(width);
 }
@@ -166,7 +166,6 @@ Command bench_command() {
                   .examples = {"tapeline bench step --preset toy --json"},
                   .run = [options] { return bench(*options); }};
   command.options = {{.name = "WHAT",
-                      .value = "",
                       .help = "step: one training step",
                       .target = &options->what,
                       .required = true,

@@ -17,13 +17,11 @@ namespace tapeline {
 
 void OutputOptions::add_to(Command& command, bool results) {
   if (results) {
-    command.options.push_back(
-        {.name = "--json", .value = "", .help = "print results as JSON", .target = &json});
+    command.options.push_back({.name = "--json", .help = "print results as JSON", .target = &json});
   }
   command.options.push_back(
-      {.name = "-q,--quiet", .value = "", .help = "no progress, warnings and errors only", .target = &quiet});
+      {.name = "-q,--quiet", .help = "no progress, warnings and errors only", .target = &quiet});
   command.options.push_back({.name = "-v,--verbose",
-                             .value = "",
                              .help = "say more about what is done",
                              .target = &verbose,
                              .excludes = "--quiet"});
@@ -31,6 +29,14 @@ void OutputOptions::add_to(Command& command, bool results) {
 
 void OutputOptions::set_up() const {
   set_up_log(quiet ? LogLevel::quiet : verbose ? LogLevel::verbose : LogLevel::normal);
+}
+
+Option checkpoint_word(std::string& target) {
+  return {.name = "CHECKPOINT",
+          .help = "a checkpoint file, or a run folder (its latest checkpoint)",
+          .target = &target,
+          .required = true,
+          .path = Option::Path::file};
 }
 
 void ConfigOptions::add_to(Command& command) {
@@ -43,7 +49,6 @@ void ConfigOptions::add_to(Command& command) {
   std::vector<std::string> keys;
   for (const ConfigKey& key : config_keys()) keys.push_back(key.name + '=');
   command.options.push_back({.name = "CONFIG",
-                             .value = "",
                              .help = "a TOML file with keys that differ from the preset",
                              .target = &file_,
                              .path = Option::Path::file});
@@ -65,7 +70,6 @@ void ConfigOptions::add_to(Command& command) {
   add_key(command, "--seed", "train.seed", "N", "seed of weights, order and dropout");
   add_key(command, "--threads", "train.threads", "N", "threads to use; 0: all cores");
   command.options.push_back({.name = "--dry-run",
-                             .value = "",
                              .help = "print the resolved config, parameters, work, memory and time, and stop",
                              .target = &dry_run_});
 }

@@ -20,6 +20,9 @@ struct OutputOptions {
   void set_up() const;
 };
 
+/// CHECKPOINT, which must be given: what evaluate, generate and inspect look at.
+Option checkpoint_word(std::string& target);
+
 /// Everything a Config is resolved from: CONFIG, --preset, --set, and flags of their own for some keys.
 /// Must stay where it is between add_to() and the end of the parse.
 class ConfigOptions {

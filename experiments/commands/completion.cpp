@@ -35,7 +35,6 @@ Command completion_command() {
                                "tapeline completion zsh > ~/.zfunc/_tapeline"},
                   .run = [shell] { return completion(*shell); }};
   command.options = {{.name = "SHELL",
-                      .value = "",
                       .help = "bash, zsh or fish; for zsh the folder of the file must stand in $fpath",
                       .target = shell.get(),
                       .required = true,

@@ -49,13 +49,9 @@ nlohmann::ordered_json to_json(const EncodingKind& kind) {
 std::string detail(const EncodingKind& kind, std::size_t width) {
   std::string text = fmt::format("{}: {}\n\n", kind.name, kind.title);
   const auto line = [&](std::string_view label, std::string_view value) {
-    const std::size_t room = width == 0 ? std::max<std::size_t>(1, display_width(value))
-                                        : width - std::min<std::size_t>(width - 20, 18);
-    std::string margin(label);
-    for (const std::string& part : wrapped(value, room)) {
-      text += fmt::format("  {:<15} {}\n", margin, part);
-      margin.clear();
-    }
+    constexpr std::size_t margin = 18;
+    const std::size_t room = width == 0 ? 0 : width - std::min<std::size_t>(width - 20, margin);
+    text += hanging(fmt::format("  {:<{}}", label, margin - 2), margin, value, room);
   };
   line("formula", kind.formula);
   line("acts on", kind.acts_on);
@@ -111,7 +107,6 @@ Command encodings_command() {
                   .examples = {fmt::format("tapeline encodings {}", example_encodings({"alibi"}))},
                   .run = [options] { return encodings(*options); }};
   command.options = {{.name = "NAME",
-                      .value = "",
                       .help = "only this one, in full",
                       .target = &options->name,
                       .offers = encoding_names()}};

@@ -172,12 +172,7 @@ Command evaluate_command() {
                   .examples = {"tapeline evaluate runs/train-toy --lengths 1x,4x,1024"},
                   .run = [options] { return evaluate(*options); }};
   command.options = {
-      {.name = "CHECKPOINT",
-       .value = "",
-       .help = "a checkpoint file, or a run folder (its latest checkpoint)",
-       .target = &options->checkpoint,
-       .required = true,
-       .path = Option::Path::file},
+      checkpoint_word(options->checkpoint),
       {.name = "--text",
        .value = "PATH",
        .help = "another text, every token but the first scored; default: the validation blocks of the "

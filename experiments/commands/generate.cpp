@@ -104,12 +104,7 @@ Command generate_command() {
                   .examples = {"tapeline generate runs/train-toy --prompt \"In the beginning\" --seed 7"},
                   .run = [options] { return generate_text(*options); }};
   command.options = {
-      {.name = "CHECKPOINT",
-       .value = "",
-       .help = "a checkpoint file, or a run folder (its latest checkpoint)",
-       .target = &options->checkpoint,
-       .required = true,
-       .path = Option::Path::file},
+      checkpoint_word(options->checkpoint),
       {.name = "--prompt",
        .value = "TEXT",
        .help = "the text to go on from",

@@ -54,7 +54,6 @@ Command manual_command() {
       .examples = {"tapeline manual config | man -l -", "tapeline manual --out ~/.local/share/man"},
       .run = [options] { return manual(*options); }};
   command.options = {{.name = "PAGE",
-                      .value = "",
                       .help = "a command, or config: every key; default: the program",
                       .target = &options->page},
                      {.name = "--out",

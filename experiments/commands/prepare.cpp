@@ -70,7 +70,6 @@ Command prepare_command() {
       .run = [options] { return prepare(*options); }};
   command.options = {
       {.name = "SOURCE",
-       .value = "",
        .help = fmt::format("files, folders, - for standard input, or corpora by name: {}; several are joined "
                            "with a newline, in this order",
                            corpora),

@@ -92,8 +92,8 @@ std::string trace_text(const StepTrace& trace) {
   if (trace.file().empty()) return {};
   if (trace.written() == 0)
     return fmt::format("no step was made: {} is not written\n", trace.file().string());
-  return fmt::format("traced {} step{} in {}: open it in chrome://tracing or https://ui.perfetto.dev\n",
-                     trace.written(), trace.written() == 1 ? "" : "s", trace.file().string());
+  return fmt::format("traced {} step{} in {}: {}\n", trace.written(), trace.written() == 1 ? "" : "s",
+                     trace.file().string(), how_to_open_trace);
 }
 
 std::string summary(const TrainOutcome& outcome, const std::filesystem::path& folder, const Config& config) {
@@ -181,7 +181,6 @@ Command train_command() {
        .target = &options->out,
        .path = Option::Path::folder},
       {.name = "--resume",
-       .value = "",
        .help = "go on with the run that the folder holds, with its configuration",
        .target = &options->resume},
       {.name = "--from",

@@ -90,10 +90,7 @@ Findings examine_storage(const fs::path& out) {
     return {refused(fmt::format("{} cannot be written to: {}", shown(folder), std::strerror(errno))),
             free_space(folder)};
   const std::string block(4096, 'x');  // quotas and full disks speak when written to
-  const bool written =
-      ::write(file.number(), block.data(), block.size()) == static_cast<ssize_t>(block.size()) &&
-      ::fsync(file.number()) == 0;
-  if (!written)
+  if (!write_all(file.number(), block) || ::fsync(file.number()) != 0)
     return {refused(fmt::format("{} takes no data: {}", shown(folder), std::strerror(errno))),
             free_space(folder)};
   const bool there = fs::exists(out, none);

@@ -34,18 +34,13 @@ std::string findings_text(const Findings& findings, std::size_t width, bool all,
   std::size_t id_width = 0;
   for (const Finding& finding : findings) id_width = std::max(id_width, finding.id.size());
   const std::size_t margin = state_width + 2 + id_width + 2;
+  const std::size_t room = width == 0 ? 0 : std::max(narrowest, width - std::min(width, margin));
   std::string text;
   for (const Finding& finding : findings) {
     if (finding.state == Finding::State::ok && !all) continue;
     const std::string state = fmt::format("{:<{}}", state_name(finding.state), state_width);
     text += fmt::format("{}  {:<{}}", colour ? coloured(state, finding.state) : state, finding.id, id_width);
-    const std::size_t room = width == 0 ? std::max<std::size_t>(display_width(finding.found), 1)
-                                        : std::max(narrowest, width - std::min(width, margin));
-    std::string gap = "  ";
-    for (const std::string& line : wrapped(finding.found, room)) {
-      text += fmt::format("{}{}\n", gap, line);
-      gap.assign(margin, ' ');
-    }
+    text += hanging("  ", margin, finding.found, room);
     if (!finding.mend.empty()) text += fmt::format("{}mend: {}\n", std::string(margin, ' '), finding.mend);
   }
   const std::size_t problems = count(findings, Finding::State::problem);

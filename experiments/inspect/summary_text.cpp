@@ -21,12 +21,7 @@ class Lines {
  public:
   explicit Lines(std::size_t width) : room_(width == 0 ? 0 : std::max<std::size_t>(width, 40) - margin) {}
   void add(std::string_view label, const std::string& value) {
-    if (value.empty()) return;
-    std::string front(label);
-    for (const std::string& part : room_ == 0 ? std::vector<std::string>{value} : wrapped(value, room_)) {
-      text_ += fmt::format("  {:<{}}{}\n", front, margin - 2, part);
-      front.clear();
-    }
+    if (!value.empty()) text_ += hanging(fmt::format("  {:<{}}", label, margin - 2), margin, value, room_);
   }
   const std::string& text() const { return text_; }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <doctest/doctest.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <fstream>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "core/files.h"
 #include "tests/support/temporary_folder.h"
@@ -47,6 +49,8 @@ class Shell {
             read_file(script_file + ".err")};
   }
   const std::filesystem::path& folder() const { return folder_.path(); }
+  /// A file in it.
+  void write(const std::string& name, const std::string& content) const { folder_.write(name, content); }
 
  private:
   test::TemporaryFolder folder_;
@@ -62,6 +66,21 @@ inline std::set<std::string> names_in(const std::filesystem::path& folder) {
 }
 inline bool one_line(const std::string& text) {
   return text.ends_with("\n") && std::count(text.begin(), text.end(), '\n') == 1;
+}
+
+/// One short line on standard error that begins with the program's name and holds all parts, and nothing on
+/// standard output.
+inline void check_refused(const Ran& ran, int code, const std::vector<std::string>& parts) {
+  CAPTURE(ran.err);
+  CHECK(ran.code == code);
+  CHECK(ran.out.empty());
+  CHECK(one_line(ran.err));
+  CHECK(ran.err.starts_with("tapeline: "));
+  CHECK(ran.err.size() < 3200);
+  for (const std::string& part : parts) {
+    CAPTURE(part);
+    CHECK(contains(ran.err, part));
+  }
 }
 
 }  // namespace tapeline::test

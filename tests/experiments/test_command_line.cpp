@@ -38,19 +38,18 @@ struct Sample {
   Program program() {
     Command command{
         .name = "work", .description = "does it", .examples = {"sample work x"}, .run = [] { return 0; }};
-    command.options = {
-        {.name = "WORD", .value = "", .help = "words", .target = &words, .required = true},
-        {.name = "--text", .value = "TEXT", .help = "a text", .target = &text},
-        {.name = "--number", .value = "N", .help = "a number", .target = &number},
-        {.name = "--seed", .value = "N", .help = "a seed", .target = &seed},
-        {.name = "--real", .value = "X", .help = "a real number", .target = &real},
-        {.name = "--many", .value = "KEY=VALUE", .help = "many", .target = &many},
-        {.name = "--given",
-         .value = "G",
-         .help = "to a function",
-         .target = [this](const std::string& value) { given += value; }},
-        {.name = "-f,--flag", .value = "", .help = "a flag", .target = &flag},
-        {.name = "-o,--other", .value = "", .help = "another", .target = &other, .excludes = "--flag"}};
+    command.options = {{.name = "WORD", .help = "words", .target = &words, .required = true},
+                       {.name = "--text", .value = "TEXT", .help = "a text", .target = &text},
+                       {.name = "--number", .value = "N", .help = "a number", .target = &number},
+                       {.name = "--seed", .value = "N", .help = "a seed", .target = &seed},
+                       {.name = "--real", .value = "X", .help = "a real number", .target = &real},
+                       {.name = "--many", .value = "KEY=VALUE", .help = "many", .target = &many},
+                       {.name = "--given",
+                        .value = "G",
+                        .help = "to a function",
+                        .target = [this](const std::string& value) { given += value; }},
+                       {.name = "-f,--flag", .help = "a flag", .target = &flag},
+                       {.name = "-o,--other", .help = "another", .target = &other, .excludes = "--flag"}};
     return {.name = "sample",
             .version = "1",
             .description = "A sample.",

@@ -11,19 +11,6 @@
 namespace tapeline::test {
 namespace {
 
-void check_refused(const Ran& ran, int code, const std::vector<std::string>& parts) {
-  CAPTURE(ran.err);
-  CHECK(ran.code == code);
-  CHECK(ran.out.empty());
-  CHECK(one_line(ran.err));
-  CHECK(ran.err.starts_with("tapeline: "));
-  CHECK(ran.err.size() < 3200);
-  for (const std::string& part : parts) {
-    CAPTURE(part);
-    CHECK(contains(ran.err, part));
-  }
-}
-
 std::string long_name(std::size_t length) { return std::string(length, 'x'); }
 
 TEST_CASE("refusals: values, keys and words of any length make a short line") {
