@@ -25,6 +25,12 @@ packages=(
   nlohmann-json3-dev
 )
 
+# What tests read checkpoints with, beside the program's own reader.
+test_packages=(
+  hdf5-tools
+  python3-h5py
+)
+
 usage() {
   cat <<'TEXT'
 usage: ./bootstrap.sh demo|test
@@ -92,6 +98,7 @@ case "$1" in
       --encodings learned,sinusoidal,rope,alibi --seeds 1
     ;;
   test)
+    packages+=("${test_packages[@]}")
     install_missing
     build "everything" all
     say "running all tests"

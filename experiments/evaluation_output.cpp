@@ -60,9 +60,10 @@ std::string evaluation_table(const EvaluationReport& report) {
     notes = notes || result.cell.subset;
     table.row(std::move(row));
   }
-  std::string text = fmt::format(
-      "{}: {} positions, trained at length {} for {} steps; text {}, {} targets\n\n", report.checkpoint,
-      report.kind, report.train_length, report.step, report.text, report.targets);
+  std::string text =
+      fmt::format("{}: {} positions{}, trained at length {} for {} steps; text {}, {} targets\n\n",
+                  report.checkpoint, report.kind, report.settings.empty() ? "" : " (" + report.settings + ")",
+                  report.train_length, report.step, report.text, report.targets);
   text += table.text(terminal_width());
   text += "\n";
   if (tails) text += "tail: positions in the second half of the window only\n";
@@ -74,6 +75,7 @@ std::string evaluation_table(const EvaluationReport& report) {
 std::string evaluation_json(const EvaluationReport& report) {
   nlohmann::ordered_json json{{"checkpoint", report.checkpoint},
                               {"kind", report.kind},
+                              {"positional_settings", report.settings},
                               {"train_length", report.train_length},
                               {"step", report.step},
                               {"text", report.text},

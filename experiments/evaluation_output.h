@@ -10,7 +10,8 @@ namespace tapeline {
 /// One checkpoint's evaluation, ready to be shown.
 struct EvaluationReport {
   std::string checkpoint;
-  std::string kind;  ///< of the positional encoding
+  std::string kind;      ///< of the positional encoding
+  std::string settings;  ///< of it that are not the default ones, see positional_changes()
   Index train_length = 0;
   Index step = 0;
   std::string text, text_digest;

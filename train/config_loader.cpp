@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "core/excerpt.h"
+#include "core/utf8.h"
 #include "layers/positional/kinds_of_build.h"
 #include "train/config_reader.h"
 #include "train/config_table.h"
@@ -21,18 +22,31 @@ namespace {
 
 constexpr std::string_view environment_prefix = "TAPELINE_";
 
-/// Variables with that prefix that are for the program itself and no keys of the config. There are none yet;
-/// every other one is a key, or a mistake.
-constexpr std::initializer_list<std::string_view> program_variables = {};
-
 ResolvedConfig defaults() {
   ResolvedConfig resolved{.config = default_config(), .origins = {}};
   for (const ConfigKey& key : config_keys()) resolved.origins[key.name] = "default";
   return resolved;
 }
 
+/// The path stands in config.toml and in every checkpoint, as where a value came from: in text that is read
+/// back line by line, as UTF-8.
+void require_plain_name(const std::string& path) {
+  bool plain = true;
+  for (std::string_view rest = path; plain && !rest.empty();) {
+    const Utf8Front front = utf8_front(rest);
+    plain = front.kind == Utf8Front::character && front.code >= 0x20 && front.code != 0x7F;
+    rest.remove_prefix(front.bytes);
+  }
+  require<ConfigError>(
+      plain,
+      "config \"{}\": the name holds a line break, another control character or letters that "
+      "are no UTF-8; rename the file",
+      excerpt(path));
+}
+
 std::string file_text(const std::filesystem::path& path) {
   namespace fs = std::filesystem;
+  require_plain_name(path.string());
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   require<ConfigError>(status.type() != fs::file_type::not_found, "config \"{}\": there is no such file",
@@ -128,7 +142,6 @@ std::vector<std::pair<std::string, std::string>> environment_settings() {
     const std::size_t equals = text.find('=');
     if (!text.starts_with(environment_prefix) || equals == std::string_view::npos) continue;
     const std::string_view variable = text.substr(0, equals);
-    if (std::ranges::find(program_variables, variable) != program_variables.end()) continue;
     settings.emplace_back(variable, text.substr(equals + 1));
   }
   std::ranges::sort(settings);

@@ -1,5 +1,7 @@
 #include "train/config_table.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <concepts>
 #include <type_traits>
@@ -7,6 +9,7 @@
 #include "core/error.h"
 #include "layers/positional/kinds_of_build.h"
 #include "layers/positional/registry.h"
+#include "train/config_text.h"
 #include "train/nearest_name.h"
 #include "train/optimizer.h"
 #include "train/schedule.h"
@@ -202,6 +205,20 @@ const ConfigKey* find_config_key(std::string_view name) {
   return found == keys.end() ? nullptr : &*found;
 }
 
+std::string positional_changes(const Config& config) {
+  const std::string options = fmt::format("positional.{}.", config.positional.kind);
+  const std::string_view all = "positional.";
+  std::string text;
+  for (const ConfigKey& key : config_keys()) {
+    const bool of_kind = key.name.starts_with(options);
+    if ((!of_kind && !key.name.starts_with("positional.keys.")) || key.get(config) == key.initial) continue;
+    text +=
+        fmt::format("{}{} = {}", text.empty() ? "" : ", ",
+                    key.name.substr(of_kind ? options.size() : all.size()), value_text(key, key.get(config)));
+  }
+  return text;
+}
+
 bool is_config_section(std::string_view name) {
   return std::ranges::any_of(config_keys(), [&](const ConfigKey& key) {
     return key.name.size() > name.size() && key.name.starts_with(name) && key.name[name.size()] == '.';
@@ -225,12 +242,55 @@ std::string describe_type(const ConfigKey& key) {
   return list ? "a list of lengths (128, \"2x\")" : "a length (128, \"2x\")";
 }
 
+namespace {
+
+/// What other programs call some of these keys, often nothing like ours.
+struct OtherName {
+  std::string_view name, key;
+};
+constexpr OtherName other_names[] = {{"learning_rate", "optimizer.lr"},
+                                     {"max_lr", "optimizer.lr"},
+                                     {"grad_clip", "optimizer.clip"},
+                                     {"max_grad_norm", "optimizer.clip"},
+                                     {"block_size", "train.length"},
+                                     {"context_length", "train.length"},
+                                     {"sequence_length", "train.length"},
+                                     {"max_seq_len", "train.length"},
+                                     {"batch_size", "train.tokens_per_step"},
+                                     {"gradient_accumulation_steps", "train.micro_batch"},
+                                     {"max_iters", "train.steps"},
+                                     {"max_steps", "train.steps"},
+                                     {"epochs", "train.steps"},
+                                     {"n_layer", "model.layers"},
+                                     {"num_layers", "model.layers"},
+                                     {"n_head", "model.heads"},
+                                     {"num_heads", "model.heads"},
+                                     {"n_embd", "model.width"},
+                                     {"d_model", "model.width"},
+                                     {"hidden_size", "model.width"},
+                                     {"d_ff", "model.feed_forward_width"},
+                                     {"vocab_size", "data.vocabulary"},
+                                     {"warmup_steps", "schedule.warmup"},
+                                     {"warmup_iters", "schedule.warmup"}};
+
+std::string_view last_part(std::string_view whole) { return whole.substr(whole.rfind('.') + 1); }
+
+/// The key that another program's name (one letter wrong or left out at most) stands for; empty: none.
+std::string_view key_of_other_name(std::string_view name) {
+  for (const OtherName& other : other_names) {
+    if (edit_distance(last_part(name), other.name) <= 1) return other.key;
+  }
+  return {};
+}
+
+}  // namespace
+
 std::string nearest_config_key(std::string_view name) {
-  const auto last_part = [](std::string_view whole) { return whole.substr(whole.rfind('.') + 1); };
   std::size_t best = std::max<std::size_t>(2, name.size() / 3) + 1;
   std::size_t best_whole = 0;  // of two as near, the one that is nearer as a whole
   std::string nearest;
   if (name.size() > 200) return nearest;  // no key is a fifth as long
+  if (const std::string_view key = key_of_other_name(name); !key.empty()) return std::string(key);
   for (const ConfigKey& key : config_keys()) {
     const std::size_t whole = edit_distance(name, key.name);
     std::size_t distance = whole;

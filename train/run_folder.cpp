@@ -77,6 +77,12 @@ std::string config_file_text(const ResolvedConfig& config) {
 
 fs::path RunFolder::checkpoint_file(Index step) const { return checkpoints() / checkpoint_name(step); }
 
+void RunFolder::make() const {
+  std::error_code error;
+  fs::create_directories(folder_, error);
+  require<FileError>(!error, "\"{}\": the run folder cannot be made: {}", folder_.string(), error.message());
+}
+
 void RunFolder::claim(const ResolvedConfig& config, StoredFor use) const {
   if (holds_run()) {
     const ResolvedConfig present = parse_resolved(read_file(config_file()), {}, config_file().string(), use);
@@ -87,10 +93,25 @@ void RunFolder::claim(const ResolvedConfig& config, StoredFor use) const {
         folder_.string(), describe(differences));
     return;
   }
-  std::error_code error;
-  fs::create_directories(folder_, error);
-  require<FileError>(!error, "\"{}\": the run folder cannot be made: {}", folder_.string(), error.message());
+  make();
   write_file(config_file(), config_file_text(config));
+}
+
+void RunFolder::require_vacant(std::initializer_list<const char*> names) const {
+  if (holds_run()) return;
+  for (const char* name : names) {
+    require<ConfigError>(!fs::exists(folder_ / name),
+                         "\"{}\" holds {}, which would be replaced, and no config.toml that says what it is "
+                         "of; choose another folder with --out",
+                         folder_.string(), name);
+  }
+}
+
+void RunFolder::require_vacant() const {
+  require_vacant({metrics_name});
+  for (const fs::path& checkpoint : checkpoints_in(checkpoints())) {
+    if (checkpoint != checkpoint_file(0)) require_vacant({checkpoints_name});
+  }
 }
 
 std::map<std::string, std::string> RunFolder::origins() const {

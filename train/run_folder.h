@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
@@ -17,18 +18,25 @@ class RunFolder {
 
   const std::filesystem::path& path() const { return folder_; }
   std::filesystem::path config_file() const { return folder_ / "config.toml"; }
-  std::filesystem::path metrics_file() const { return folder_ / "metrics.jsonl"; }
-  std::filesystem::path checkpoints() const { return folder_ / "checkpoints"; }
+  std::filesystem::path metrics_file() const { return folder_ / metrics_name; }
+  std::filesystem::path checkpoints() const { return folder_ / checkpoints_name; }
   std::filesystem::path checkpoint_file(Index step) const;
   /// The same, for writing: makes the folder it stands in.
   std::filesystem::path make_checkpoint_file(Index step) const;
 
+  /// Makes the folder. Throws FileError.
+  void make() const;
   /// Makes the folder and writes the configuration, when there is none yet. Throws ConfigError with the
   /// differing keys when the folder holds another one.
   void claim(const ResolvedConfig& config, StoredFor use = StoredFor::model) const;
   /// Where each value of that configuration came from, by key. Throws FileError when it cannot be read.
   std::map<std::string, std::string> origins() const;
   bool holds_run() const { return std::filesystem::exists(config_file()); }
+  /// Throws ConfigError when the folder has no configuration and yet one of these, which a run would replace:
+  /// nobody can tell whose it is. `names` are of files and folders in it.
+  void require_vacant(std::initializer_list<const char*> names) const;
+  /// The same for what train writes. The checkpoint of step 0 alone is no run yet.
+  void require_vacant() const;
 
   /// The checkpoint that `latest` names, without that file the one of the last step; nullopt when there is
   /// none. Throws FileError when `latest` names nothing that is there.
@@ -42,6 +50,8 @@ class RunFolder {
   void prune(Index keep) const;
 
  private:
+  static constexpr const char* metrics_name = "metrics.jsonl";
+  static constexpr const char* checkpoints_name = "checkpoints";
   void set_named(const char* link, Index step) const;
   std::filesystem::path folder_;
 };

@@ -105,7 +105,7 @@ SignalGuard::~SignalGuard() {
 int pending_signal() { return pending; }
 
 void stop_if_signalled() {
-  if (const int signal = pending; signal != 0) throw Stopped(signal);
+  if (pending != 0) throw Stopped();
 }
 
 void clear_signal() { pending = 0; }

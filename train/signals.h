@@ -7,12 +7,7 @@ namespace tapeline {
 /// Thrown when a signal asked the program to stop and everything has been saved: exit code 3. Not an error.
 class Stopped : public std::exception {
  public:
-  explicit Stopped(int signal) : signal_(signal) {}
   const char* what() const noexcept override { return "stopped by a signal"; }
-  int signal() const { return signal_; }
-
- private:
-  int signal_;
 };
 
 /// While one exists, SIGINT, SIGTERM and SIGHUP sent to the program only set a flag, and one more, half

@@ -2,13 +2,20 @@
 
 #include <fmt/format.h>
 
+#include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "core/error.h"
+#include "core/excerpt.h"
 #include "core/files.h"
 
 namespace tapeline {
 
 namespace {
+
+/// How every trace begins, and what tells it from a file of someone else.
+constexpr std::string_view head =
+    "[\n{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":1,\"tid\":1,\"args\":{\"name\":\"tapeline\"}}";
 
 std::string json_text(std::string_view text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -29,8 +36,7 @@ std::string arguments(const Timing& timing) {
 }  // namespace
 
 std::string chrome_trace(const std::vector<Timing>& timings) {
-  std::string text =
-      "[\n{\"name\":\"process_name\",\"ph\":\"M\",\"pid\":1,\"tid\":1,\"args\":{\"name\":\"tapeline\"}}";
+  std::string text(head);
   for (const Timing& timing : timings) {
     const std::string name =
         timing.number < 0 ? std::string(timing.name) : fmt::format("{} {}", timing.name, timing.number);
@@ -42,6 +48,17 @@ std::string chrome_trace(const std::vector<Timing>& timings) {
     text += '}';
   }
   return text + "\n]\n";
+}
+
+void check_trace_file(const std::filesystem::path& file) {
+  check_can_write(file);
+  std::string begin(head.size(), '\0');
+  std::ifstream there(file, std::ios::binary);
+  if (!there) return;
+  there.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  require<ConfigError>(there.gcount() == 0 || begin == head,
+                       "--trace \"{}\" is there already and is no trace; give another name, or remove it",
+                       excerpt(file.string()));
 }
 
 void StepTrace::after_step() {

@@ -14,6 +14,10 @@ namespace tapeline {
 /// of its result, first parameter that it reads, floating-point operations, bytes.
 std::string chrome_trace(const std::vector<Timing>& timings);
 
+/// Before there is anything to trace: throws FileError where the file cannot be written, and ConfigError
+/// where something else than a trace of ours would be replaced.
+void check_trace_file(const std::filesystem::path& file);
+
 /// What becomes of the file, for whoever wrote one.
 inline constexpr std::string_view how_to_open_trace =
     "open it in chrome://tracing or https://ui.perfetto.dev";

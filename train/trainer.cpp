@@ -10,6 +10,7 @@
 #include "train/config_derived.h"
 #include "train/evaluate.h"
 #include "train/flops.h"
+#include "train/folder_lock.h"
 #include "train/history.h"
 #include "train/log.h"
 #include "train/metrics.h"
@@ -39,7 +40,7 @@ class Run {
         optimizer_(make_optimizer(config_.optimizer, model_.parameters())),
         sampler_(text.store, text.splits.train, shape_.length, config_.train.seed),
         step_(model_, shape_, config_.model.dropout, config_.train.seed),
-        line_(options.progress, prefix(), config_.train.steps, shape_.tokens()) {
+        line_(options.progress, prefix(), config_.train.steps) {
     record_ = fresh_record(text.store, text.tokenizer);
     require<ConfigError>(config_.data.vocabulary == text.tokenizer.size(),
                          "data.vocabulary is {}, and the text has {} tokens", config_.data.vocabulary,
@@ -91,7 +92,7 @@ class Run {
     const double gemm = options_.gemm_gflops > 0
                             ? options_.gemm_gflops
                             : measured_gemm_gflops(config_.model, shape_.micro_batch * shape_.length);
-    line_.start(record_.step, flops_.training(), gemm);
+    line_.start({record_.step, shape_.tokens(), flops_.training(), gemm});
     say("{}{} positions, {} parameters, {} steps of {} tokens ({} windows of {}, {} at once), {} thread{}",
         prefix(), config_.positional.kind, short_number(static_cast<double>(model_.parameters().size())),
         config_.train.steps, shape_.tokens(), shape_.windows, shape_.length, shape_.micro_batch,
@@ -107,6 +108,9 @@ class Run {
           "\"{}\" holds a run already; give --resume to go on with it, or another folder with --out",
           folder_.path().string());
     }
+    if (!options_.resume) folder_.require_vacant();
+    folder_.make();
+    lock_.emplace(folder_.path(), "train");
     const auto latest = options_.resume ? folder_.latest() : std::nullopt;
     if (!latest && options_.from) {
       // The given weights are the run's checkpoint of step 0, and stand in the folder before it counts as a
@@ -161,7 +165,7 @@ class Run {
                      {"gflops", flops_.training() * speed / 1e9}});
     const double left = time_left.seconds(share_done());
     line_.after_step(number, loss.mean(), left);
-    if (options_.after_step) options_.after_step(share_done(), left);
+    if (options_.after_step) options_.after_step({number, loss.mean(), left});
     if (options_.trace != nullptr) options_.trace->after_step();
   }
 
@@ -272,6 +276,7 @@ class Run {
   const TrainingText& text_;
   const TrainOptions& options_;
   RunFolder folder_;
+  std::optional<FolderLock> lock_;
   StepShape shape_;
   Schedule schedule_;
   Transformer model_;

@@ -25,6 +25,13 @@ struct TrainingText {
   Splits splits;
 };
 
+/// What whoever follows a run is told after every step.
+struct StepDone {
+  Index step = 0;           ///< of config.train.steps
+  double loss = 0;          ///< nats a token, of this step
+  double seconds_left = 0;  ///< NaN: not known yet
+};
+
 struct TrainOptions {
   std::filesystem::path folder;  ///< the run folder
   /// Go on from the folder's latest checkpoint. Without it a folder that holds a run is refused.
@@ -39,8 +46,7 @@ struct TrainOptions {
   double budget_seconds = 0;
   StepTrace* trace = nullptr;  ///< of the first steps of this process
   double gemm_gflops = 0;      ///< the machine's measured speed, for the share shown; 0: measured now
-  /// Called after every step with the share of the steps done and the seconds left (NaN: not known yet).
-  std::function<void(double done, double seconds_left)> after_step;
+  std::function<void(const StepDone&)> after_step;
   /// Measures the model after a step, instead of the evaluation on the validation split.
   std::function<EvaluationResult(Index step)> validate;
 };

@@ -7,7 +7,6 @@
 
 #include "core/error.h"
 #include "core/excerpt.h"
-#include "core/files.h"
 #include "experiments/bench/step.h"
 #include "experiments/commands/common.h"
 #include "experiments/commands/dry_run.h"
@@ -143,14 +142,14 @@ std::string human_text(const StepSpeed& speed, const StepTrace& trace) {
 }
 
 int bench(const BenchCommand& command) {
-  command.output.set_up();
+  command.output.set_up_computing();
   require<ConfigError>(command.what == "step", "bench: there is no \"{}\" to measure; there is step",
                        excerpt(command.what));
   require<ConfigError>(command.repeats >= 1 && command.repeats <= 10000,
                        "--repeats {}: it must be from 1 to 10000", command.repeats);
   const ResolvedConfig config = command.config.resolve();
   if (command.config.dry_run()) return dry_run(config, command.output);
-  if (!command.trace.empty()) check_can_write(command.trace);
+  if (!command.trace.empty()) check_trace_file(command.trace);
   StepTrace trace(command.trace);
   const StepSpeed speed = measure_step(config.config, command.repeats, trace);
   write_output(command.output.json ? json_text(speed) : human_text(speed, trace));

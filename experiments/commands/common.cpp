@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "core/excerpt.h"
+#include "core/kernels/openblas.h"
 #include "data/source.h"
 #include "layers/positional/kinds_of_build.h"
 #include "train/config_table.h"
@@ -29,6 +30,12 @@ void OutputOptions::add_to(Command& command, bool results) {
 
 void OutputOptions::set_up() const {
   set_up_log(quiet ? LogLevel::quiet : verbose ? LogLevel::verbose : LogLevel::normal);
+}
+
+void OutputOptions::set_up_computing() const {
+  set_up();
+  const std::string warning = openblas_warning();
+  if (!warning.empty()) spdlog::warn("{}", warning);
 }
 
 Option checkpoint_word(std::string& target) {

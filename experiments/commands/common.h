@@ -18,6 +18,9 @@ struct OutputOptions {
   void add_to(Command& command, bool results = true);
   /// Sets the log's level; the first thing a command does when it runs.
   void set_up() const;
+  /// For a command that computes: the same, and a word where the products would be slow for a reason that can
+  /// be mended (openblas_warning()).
+  void set_up_computing() const;
 };
 
 /// CHECKPOINT, which must be given: what evaluate, generate and inspect look at.
@@ -41,7 +44,6 @@ class ConfigOptions {
   /// For the default --out: the preset's name, or the stem of the config file when there is one ("toy").
   std::string name() const;
   bool dry_run() const { return dry_run_; }
-  bool has_preset() const { return !preset_.empty(); }
 
  private:
   std::string file_;

@@ -52,7 +52,7 @@ std::string json_results(const Comparison& comparison, const std::filesystem::pa
 }
 
 int compare(const CompareCommand& command) {
-  command.output.set_up();
+  command.output.set_up_computing();
   ResolvedConfig config = command.config.resolve();
   const auto models = static_cast<Index>(plan_cells(config).size());
   const bool whole = !text_decides_tokens(config.config);  // nothing of the config waits for the text
@@ -101,7 +101,8 @@ Command compare_command() {
   command.details = {
       "Trains every variant, usually one a positional encoding, under every seed on windows of one length, "
       "evaluates each at several times that length on the same targets, and prints a table. The folder gets "
-      "results.json and results.csv, a report to open (report.html, with its figures) and a folder of each "
+      "results.csv and positions.csv (loss by position), a report to open (report.html, with its figures) "
+      "and a folder of each "
       "run.",
       "A comparison that was stopped goes on with the same command: what is finished is not done again, an "
       "interrupted training goes on from its last checkpoint, and the bytes of the results are those of an "

@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "core/excerpt.h"
+#include "experiments/commands/common.h"
 #include "experiments/commands/completion.h"
 #include "experiments/commands/program.h"
 #include "experiments/exit_code.h"
@@ -13,7 +14,14 @@
 namespace tapeline {
 namespace {
 
-int completion(const std::string& shell) {
+struct CompletionOptions {
+  std::string shell;
+  OutputOptions output;
+};
+
+int completion(const CompletionOptions& options) {
+  options.output.set_up();
+  const std::string& shell = options.shell;
   std::string (*script)(const Program&) = shell == "bash"   ? bash_completion
                                           : shell == "zsh"  ? zsh_completion
                                           : shell == "fish" ? fish_completion
@@ -28,21 +36,22 @@ int completion(const std::string& shell) {
 }  // namespace
 
 Command completion_command() {
-  const auto shell = std::make_shared<std::string>();
+  const auto options = std::make_shared<CompletionOptions>();
   Command command{.name = "completion",
                   .description = "the script that lets a shell complete commands and options",
                   .examples = {"source <(tapeline completion bash)", "tapeline completion fish | source",
                                "tapeline completion zsh > ~/.zfunc/_tapeline"},
-                  .run = [shell] { return completion(*shell); }};
+                  .run = [options] { return completion(*options); }};
   command.options = {{.name = "SHELL",
                       .help = "bash, zsh or fish; for zsh the folder of the file must stand in $fpath",
-                      .target = shell.get(),
+                      .target = &options->shell,
                       .required = true,
                       .offers = {"bash", "zsh", "fish"}}};
   command.details = {
       "An installed program has these scripts where the shells look for them. They know the commands, their "
       "options, and what is known of values beforehand: presets, encodings, keys of the configuration, "
       "paths."};
+  options->output.add_to(command, false);
   return command;
 }
 

@@ -17,6 +17,7 @@
 #include "experiments/output.h"
 #include "train/checkpoint.h"
 #include "train/config_derived.h"
+#include "train/config_table.h"
 #include "train/evaluate.h"
 #include "train/log.h"
 #include "train/progress.h"
@@ -139,7 +140,7 @@ int verdict(const std::vector<EvaluationResult>& results, bool lengths_named) {
 }
 
 int evaluate(const EvaluateCommand& command) {
-  command.output.set_up();
+  command.output.set_up_computing();
   const Checkpoint checkpoint(resolve_checkpoint(command.checkpoint));
   const ResolvedConfig config = changed_config(checkpoint, command);
   if (config.config.train.threads > 0) set_thread_count(config.config.train.threads);
@@ -153,6 +154,7 @@ int evaluate(const EvaluateCommand& command) {
   checkpoint.load_weights(model.parameters());
   const EvaluationReport report{.checkpoint = checkpoint.path().string(),
                                 .kind = config.config.positional.kind,
+                                .settings = positional_changes(config.config),
                                 .train_length = config.config.train.length,
                                 .step = checkpoint.record().step,
                                 .text = store.source(),

@@ -43,7 +43,7 @@ std::vector<Token> encode_prompt(const Tokenizer& tokenizer, const std::string& 
 }
 
 int generate_text(const GenerateOptions& options) {
-  options.output.set_up();
+  options.output.set_up_computing();
   validate(options.request.sampling);
   constexpr Index most_tokens = Index{1} << 30;
   require<ConfigError>(options.request.tokens >= 1 && options.request.tokens <= most_tokens,

@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "core/excerpt.h"
 #include "core/files.h"
+#include "experiments/commands/common.h"
 #include "experiments/commands/manual_pages.h"
 #include "experiments/commands/program.h"
 #include "experiments/exit_code.h"
@@ -21,9 +22,11 @@ namespace {
 struct ManualCommand {
   std::string page = "tapeline";
   std::string out;
+  OutputOptions output;
 };
 
 int manual(const ManualCommand& command) {
+  command.output.set_up();
   const std::vector<ManualPage> pages = manual_pages(tapeline_program());
   if (!command.out.empty()) {
     for (const ManualPage& page : pages) {
@@ -64,6 +67,7 @@ Command manual_command() {
   command.details = {
       "The pages are made of the same description as --help and the table of keys that reads a "
       "configuration. An installed program has them where man(1) looks."};
+  options->output.add_to(command, false);
   return command;
 }
 

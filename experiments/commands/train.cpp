@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "core/error.h"
-#include "core/files.h"
+#include "core/excerpt.h"
 #include "experiments/command_line/as_typed.h"
 #include "experiments/commands/common.h"
 #include "experiments/commands/dry_run.h"
@@ -54,23 +54,30 @@ StepTrace checked_trace(const TrainCommand& command, const std::filesystem::path
                        steps, most_trace_steps);
   if (command.trace.empty()) return StepTrace(fs::path());
   std::error_code none;
-  const bool in_new_folder = fs::absolute(command.trace, none).lexically_normal().parent_path() ==
-                                 (fs::absolute(folder, none) / "").lexically_normal().parent_path() &&
-                             !fs::exists(folder, none);
-  if (!in_new_folder) check_can_write(command.trace);
+  const fs::path file = fs::absolute(command.trace, none).lexically_normal();
+  const RunFolder run(fs::absolute(folder, none).lexically_normal() / "");
+  for (const fs::path& own : {run.config_file(), run.metrics_file(), run.checkpoints()}) {
+    require<ConfigError>(file != own, "--trace \"{}\": the run keeps something else there; give another name",
+                         excerpt(command.trace));
+  }
+  const bool in_new_folder = file.parent_path() == run.path().parent_path() && !fs::exists(folder, none);
+  if (!in_new_folder) check_trace_file(command.trace);
   return StepTrace(command.trace, steps);
 }
 
 TrainOutcome train_traced(const ResolvedConfig& config, const TrainingText& text, TrainOptions options,
                           StepTrace& trace) {
   options.trace = &trace;
-  const SignalGuard guard;  // a limit on the size of files is an error of the trace's write too
   try {
     TrainOutcome outcome = train_model(config, text, options);
     trace.finish();
     return outcome;
   } catch (const Stopped&) {
-    trace.finish();
+    try {
+      trace.finish();
+    } catch (const FileError& error) {  // the run itself is stopped, and saved
+      write_error(error.what());
+    }
     throw;
   }
 }
@@ -125,7 +132,7 @@ std::optional<Checkpoint> earlier_checkpoint(const TrainCommand& command, const 
 }
 
 int train(const TrainCommand& command) {
-  command.output.set_up();
+  command.output.set_up_computing();
   const double budget = command.budget.empty() ? 0 : parse_duration(command.budget, "--budget");
   const std::filesystem::path folder =
       command.out.empty() ? std::filesystem::path("runs") / ("train-" + command.config.name())

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
+#include "experiments/bench/median.h"
 #include "train/checkpoint.h"
 #include "train/config_derived.h"
 #include "train/run_folder.h"
@@ -25,10 +26,7 @@ double median_training_speed(const std::filesystem::path& metrics) {
     if (!entry.is_object() || !entry.contains("tokens_per_second")) continue;
     if (entry["tokens_per_second"].is_number()) speeds.push_back(entry["tokens_per_second"]);
   }
-  if (speeds.empty()) return 0;
-  const auto middle = speeds.begin() + static_cast<std::ptrdiff_t>(speeds.size() / 2);
-  std::nth_element(speeds.begin(), middle, speeds.end());
-  return *middle;
+  return median(std::move(speeds));
 }
 
 /// The weights of `trained` in a model of other positional settings. A name or shape that differs cannot be
@@ -67,8 +65,8 @@ void train(CellRecord& record, const Cell& cell, const CellSurroundings& surroun
   options.label = cell.label();
   options.gemm_gflops = surroundings.gemm_gflops;
   const auto steps = static_cast<double>(cell.config.config.train.steps);
-  options.after_step = [&](double done, double) {
-    if (progress) progress({true, static_cast<Index>(done * steps + 0.5), done, 0, "training"});
+  options.after_step = [&](const StepDone& done) {
+    if (progress) progress({true, done.step, done.loss, static_cast<double>(done.step) / steps, 0, {}});
   };
   try {
     const TrainOutcome outcome = train_model(cell.config, surroundings.text, options);
@@ -133,7 +131,7 @@ CellRecord run_cell(const Cell& cell, const CellSurroundings& surroundings,
     const std::string doing = fmt::format("evaluating {} at {}", at.protocol_name(), at.length);
     EvaluationOptions options;
     options.progress = [&, i](double share) {
-      if (progress) progress({false, 0, share, i, doing});
+      if (progress) progress({false, 0, 0, share, i, doing});
     };
     const EvaluationPlan plan = evaluation_plan(evaluation->config, surroundings.targets.scored,
                                                 surroundings.targets.longest_sliding);

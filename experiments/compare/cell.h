@@ -26,10 +26,11 @@ struct CellSurroundings {
 /// Where a cell stands, for whoever shows it.
 struct CellProgress {
   bool training = false;
-  Index step = 0;              ///< of training
+  Index step = 0;  ///< of training, with its loss in nats a token
+  double loss = 0;
   double share = 0;            ///< of the training, or of the evaluation at hand
   std::size_t evaluation = 0;  ///< which of evaluation_work(), counted from 0
-  std::string doing;           ///< "training", "evaluating 512 sliding"
+  std::string doing;           ///< "evaluating sliding at 512"; empty while training
 };
 
 /// One evaluation that a cell has to do.

@@ -1,12 +1,9 @@
 #include "experiments/compare/job.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 
 #include <algorithm>
 
-#include "core/descriptor.h"
 #include "core/error.h"
 #include "core/files.h"
 #include "core/parallel.h"
@@ -14,25 +11,13 @@
 #include "experiments/compare/workload.h"
 #include "train/config_derived.h"
 #include "train/flops.h"
+#include "train/folder_lock.h"
 #include "train/run_folder.h"
 #include "train/signals.h"
+#include "train/training_line.h"
 
 namespace tapeline {
 namespace {
-
-/// Keeps a folder for one process; the system lets go of it however the process ends.
-class FolderLock {
- public:
-  explicit FolderLock(const std::filesystem::path& folder)
-      : descriptor_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-    require<FileError>(descriptor_.number() >= 0 && ::flock(descriptor_.number(), LOCK_EX | LOCK_NB) == 0,
-                       "compare: \"{}\" is in use by another comparison; wait for it, or give another --out",
-                       folder.string());
-  }
-
- private:
-  Descriptor descriptor_;
-};
 
 /// One split and one set of targets for all lengths of all cells.
 struct SharedText {
@@ -78,14 +63,37 @@ void fix_split(std::vector<Cell>& cells, Index block) {
   }
 }
 
-std::string progress_text(const std::vector<Cell>& cells, std::size_t number, const CellProgress& at,
-                          double share, double seconds_left) {
-  const Cell& cell = cells[number];
-  std::string doing = at.doing;
-  if (at.training) doing += fmt::format(" step {}/{}", at.step, cell.config.config.train.steps);
-  return fmt::format("[{}/{}] {}: {} · {:.0f}% of everything · {} left", number + 1, cells.size(),
-                     cell.label(), doing, 100 * share, duration_text(seconds_left));
-}
+/// The progress line: which cell, what it does and how fast, and how much of the whole is done.
+class ComparisonLine {
+ public:
+  ComparisonLine(const std::vector<Cell>& cells, Index vocabulary, double gemm_gflops)
+      : cells_(cells), vocabulary_(vocabulary), gemm_gflops_(gemm_gflops) {}
+
+  std::string text(std::size_t number, const CellProgress& at, double share, double seconds_left) {
+    const Cell& cell = cells_[number];
+    const TrainConfig& train = cell.config.config.train;
+    std::string doing = at.doing;
+    if (at.training) {
+      doing = fmt::format("step {}/{}, loss {:.3f}", at.step, train.steps, at.loss);
+      if (pace_ && paced_ == number) {
+        doing += ", " + pace_->look(at.step);
+      } else {
+        const TokenFlops flops = token_flops(cell.config.config.model, vocabulary_, train.length);
+        pace_.emplace(at.step, train.tokens_per_step, flops.training(), gemm_gflops_);
+        paced_ = number;
+      }
+    }
+    return fmt::format("[{}/{}] {}: {} · {:.0f}% of everything · {} left", number + 1, cells_.size(),
+                       cell.label(), doing, 100 * share, duration_text(seconds_left));
+  }
+
+ private:
+  const std::vector<Cell>& cells_;
+  Index vocabulary_;
+  double gemm_gflops_;
+  std::optional<TrainingPace> pace_;
+  std::size_t paced_ = 0;  // the cell that it is of
+};
 
 std::string finished_text(const std::vector<Cell>& cells, std::size_t number, const CellRecord& record) {
   std::string text = fmt::format("[{}/{}] {}: ", number + 1, cells.size(), cells[number].label());
@@ -142,8 +150,10 @@ Comparison run_comparison(const ResolvedConfig& config, const TokenStore& store,
 
   // All that can be refused has been: a folder that holds the configuration of a comparison which cannot be
   // would stand in the way of the one that was meant.
-  RunFolder(options.folder).claim(config);
-  const FolderLock lock(options.folder);
+  const RunFolder run(options.folder);
+  run.require_vacant({"results.csv", "positions.csv", "report.html", "figures", "cells"});
+  run.claim(config, StoredFor::comparison);
+  const FolderLock lock(options.folder, "compare");
   const SignalGuard signals;
 
   Comparison comparison{config.config,  options.command,
@@ -153,6 +163,7 @@ Comparison run_comparison(const ResolvedConfig& config, const TokenStore& store,
   const double gemm_gflops = measured_gemm_gflops(config.config.model, config.config.train.tokens_per_step);
   const CellSurroundings surroundings{{store, tokenizer, shared.splits}, shared.targets, gemm_gflops};
   Progress progress(options.progress);
+  ComparisonLine line(cells, tokenizer.size(), gemm_gflops);
 
   // What an earlier run finished stands in the tables from the start, and does not count for the speed: the
   // clock starts at the first thing done now.
@@ -163,7 +174,7 @@ Comparison run_comparison(const ResolvedConfig& config, const TokenStore& store,
     const auto show = [&](const CellProgress& at) {
       const double share = workload.done(number, at) / workload.total();
       if (!time_left) time_left.emplace(share);
-      if (progress.due()) progress.show(progress_text(cells, number, at, share, time_left->seconds(share)));
+      if (progress.due()) progress.show(line.text(number, at, share, time_left->seconds(share)));
     };
     const bool known = records[number].complete;
     progress.clear();  // training begins with a message of its own

@@ -42,6 +42,7 @@ SeriesPoint summarize_point(const std::vector<const EvaluationResult*>& results)
     point.diverged += result->status == "diverged" ? 1 : 0;
     if (result->status != "ok") continue;
     point.scored_tokens = result->scored_tokens;
+    point.short_windows = point.short_windows || result->short_windows > 0;
     bits.push_back(result->bits_per_byte);
     nll.push_back(result->nll);
   }

@@ -23,6 +23,7 @@ struct SeriesPoint {
   EvaluationCell cell;
   Index scored_tokens = 0;
   Index seeds = 0, refused = 0, diverged = 0;
+  bool short_windows = false;  ///< some are shorter than the length: it does not divide what is scored
   Estimate bits_per_byte, nll;
 };
 

@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <openssl/opensslv.h>
 #include <spdlog/version.h>
+#include <toml++/impl/version.h>
 
+#include <CLI/Version.hpp>
 #include <cstdlib>
 #include <filesystem>
+#include <nlohmann/detail/abi_macros.hpp>
 
 #include "core/kernels/onednn.h"
 #include "core/kernels/openblas.h"
@@ -111,17 +115,22 @@ std::string with_file(std::string version, const std::vector<std::string>& files
 
 Findings examine_libraries() {
   const std::vector<std::string> files = loaded_files();
-  return {openblas(),
-          onednn(),
-          openmp(files),
-          hdf5(files),
-          all_well("highway", with_file(vector_target().version, files_named(files, "libhwy"))),
-          all_well("fmt", with_file(fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100,
-                                                FMT_VERSION % 100),
-                                    files_named(files, "libfmt"))),
-          all_well("spdlog",
-                   with_file(fmt::format("{}.{}.{}", SPDLOG_VER_MAJOR, SPDLOG_VER_MINOR, SPDLOG_VER_PATCH),
-                             files_named(files, "libspdlog")))};
+  return {
+      openblas(), onednn(), openmp(files), hdf5(files),
+      all_well("highway", with_file(vector_target().version, files_named(files, "libhwy"))),
+      all_well("fmt", with_file(fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100,
+                                            FMT_VERSION % 100),
+                                files_named(files, "libfmt"))),
+      all_well("spdlog",
+               with_file(fmt::format("{}.{}.{}", SPDLOG_VER_MAJOR, SPDLOG_VER_MINOR, SPDLOG_VER_PATCH),
+                         files_named(files, "libspdlog"))),
+      all_well("libcrypto", with_file("built with " OPENSSL_VERSION_TEXT, files_named(files, "libcrypto"))),
+      all_well("toml++", with_file(fmt::format("{}.{}.{}", TOML_LIB_MAJOR, TOML_LIB_MINOR, TOML_LIB_PATCH),
+                                   files_named(files, "libtomlplusplus"))),
+      // Random123 is headers too, and has no version to tell.
+      all_well("headers only",
+               fmt::format("CLI11 {}, nlohmann-json {}.{}.{}", CLI11_VERSION, NLOHMANN_JSON_VERSION_MAJOR,
+                           NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH))};
 }
 
 }  // namespace tapeline

@@ -47,12 +47,13 @@ int open_nameless(const fs::path& folder) {
   return file;
 }
 
-/// Whether a lock keeps another one out. Where there is none, two runs in one folder are not told apart.
+/// Whether a lock keeps another one out. Where there is none, a second run in the same folder is not refused.
 Finding locking(const Descriptor& file) {
   const Descriptor again(::open(fmt::format("/proc/self/fd/{}", file.number()).c_str(), O_RDWR | O_CLOEXEC));
   if (::flock(file.number(), LOCK_EX | LOCK_NB) != 0)
     return {"locking", Finding::State::note,
-            fmt::format("this disk knows no file locks ({}): files left by a killed run stay",
+            fmt::format("this disk knows no file locks ({}): a second run in one folder is not refused, and "
+                        "files left by a killed one stay",
                         std::strerror(errno)),
             elsewhere};
   if (again.number() >= 0 && ::flock(again.number(), LOCK_EX | LOCK_NB) == 0)

@@ -127,8 +127,15 @@ ReportTable length_table(const Comparison& comparison, const std::vector<Series>
                             variant_word(comparison.config));
   const std::vector<Index> lengths = table_lengths(all);
   start(table, comparison, all);
-  for (const Index length : lengths) table.header.push_back(length_header(length, common_train_length(all)));
-  bool refused = false, absent = false;
+  bool refused = false, absent = false, short_windows = false;
+  for (const Index length : lengths) {
+    const bool cut = std::ranges::any_of(all, [&](const Series& series) {
+      const SeriesPoint* point = series.at(length);
+      return point != nullptr && point->short_windows;
+    });
+    short_windows = short_windows || cut;
+    table.header.push_back(length_header(length, common_train_length(all)) + (cut ? "*" : ""));
+  }
   for (const Series& series : all) {
     std::vector<std::string> row = label(series.name, series, all);
     for (const Index length : lengths) {
@@ -145,6 +152,10 @@ ReportTable length_table(const Comparison& comparison, const std::vector<Series>
                  seeds_note(comparison)};
   if (refused) table.notes.push_back("n/a: refused, the encoding has no such positions.");
   if (absent) table.notes.push_back("–: not evaluated at this length.");
+  if (short_windows)
+    table.notes.push_back("*: some windows are shorter than that, at the ends of what is scored.");
+  for (const std::string& settings : positional_settings(comparison.config))
+    table.notes.push_back(settings + ".");
   return table;
 }
 

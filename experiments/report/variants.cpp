@@ -121,6 +121,16 @@ ReportTable variants_table(const Comparison& comparison) {
   return table;
 }
 
+std::vector<std::string> positional_settings(const Config& config) {
+  std::vector<std::string> all;
+  if (!config.compare.variants.empty()) return all;
+  for (const Config& trained : trained_configs(config)) {
+    const std::string changes = positional_changes(trained);
+    if (!changes.empty()) all.push_back(fmt::format("{}: {}", trained.positional.kind, changes));
+  }
+  return all;
+}
+
 std::string pairing_text(const Config& config) {
   const std::vector<std::string> varying = varying_keys(config);
   const std::string weights = named_among(varying, {"model.layers", "model.width", "model.key_value_heads",

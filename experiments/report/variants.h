@@ -16,6 +16,10 @@ std::vector<std::string> varying_keys(const Config& config);
 /// what it changes. Without rows where the variants differ in positional.kind alone and are named by it.
 ReportTable variants_table(const Comparison& comparison);
 
+/// Where variants have positional settings that are not the default ones and no column of variants_table()
+/// shows them: "learned: beyond = \"clamp\"", one for each kind.
+std::vector<std::string> positional_settings(const Config& config);
+
 /// What makes the variants of one seed comparable, and what does not: the same initial weights, the same
 /// batches, as far as their settings allow.
 std::string pairing_text(const Config& config);

@@ -75,6 +75,18 @@ TEST_CASE("attention repeats bit for bit for every thread count, and agrees acro
   }
 }
 
+TEST_CASE("key tiles that a window hides from every row are never read, forward and backward") {
+  const Real nan = std::numeric_limits<Real>::quiet_NaN();
+  AttentionCase c{"window", 1, 1, 1, 64, 320, 16};
+  c.mask.window =
+      32;  // rows 256 to 319 see keys from 225 on: three tiles of 64 are hidden, the fourth is cut
+  AttentionInputs inputs(c);
+  const AttentionOutcome whole = run_attention(c, inputs);
+  std::fill_n(inputs.k.data(), 192 * c.width, nan);
+  std::fill_n(inputs.v.data(), 192 * c.width, nan);
+  CHECK(equal_bits(run_attention(c, inputs), whole));
+}
+
 TEST_CASE("attention over 16,384 rows needs a few tiles, not length x length") {
   const Index length = 16384;
   const Storage x = random_storage({1, 1, length, 8}, "long");

@@ -81,6 +81,15 @@ TEST_CASE("doctor: names the pthread flavour of OpenBLAS in front") {
                 "pthread flavour", "unset LD_PRELOAD");
 }
 
+TEST_CASE("the pthread flavour of OpenBLAS in front: what computes says what to do, once") {
+  const Shell shell;
+  const Ran ran = shell("LD_PRELOAD=" TAPELINE_PTHREAD_OPENBLAS " $tapeline train $small --out run --quiet");
+  CHECK(ran.code == 0);
+  CHECK(one_line(ran.err));
+  CHECK(contains(ran.err, "pthread flavour"));
+  CHECK(contains(ran.err, "libopenblas-openmp-dev"));
+}
+
 TEST_CASE("doctor: names OMP_NUM_THREADS above the cores, and what it makes of other values") {
   const Shell shell;
   const Report many(shell("OMP_NUM_THREADS=5000,2 $tapeline doctor --json"));

@@ -16,9 +16,11 @@
 #include "experiments/report/tables.h"
 #include "experiments/table.h"
 #include "tests/experiments/comparison_samples.h"
+#include "tests/support/kinds.h"
 #include "tests/support/surroundings.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/text.h"
+#include "train/config_loader.h"
 
 namespace tapeline {
 namespace {
@@ -47,6 +49,21 @@ TEST_CASE("the table of lengths: units and scored tokens beside it, n/a for a re
   CHECK(contains(text, "1,000 scored tokens"));
   CHECK(contains(text, "first target sees one token"));
   CHECK(contains(text, "One seed: no interval."));
+}
+
+TEST_CASE("the table of lengths: short last windows are marked, settings that are not the default ones told" *
+          test::needs({"learned", "rope"})) {
+  Comparison comparison = test::sample_comparison(1);
+  for (RecordedResult& recorded : comparison.cells.front().record.results) {
+    recorded.result.short_windows = recorded.result.cell.length == 128 ? 3 : 0;
+  }
+  ConfigSources clamped;
+  clamped.sets = {{"positional.learned.beyond", "clamp", "--set"}};
+  comparison.config.positional = resolve_config(clamped).config.positional;
+  const ReportTable table = length_table(comparison, series_of(comparison));
+  CHECK(table.header == std::vector<std::string>{"encoding", "64 (1×)", "128 (2×)*"});
+  CHECK(contains(terminal_text(table, 0), "*: some windows are shorter"));
+  CHECK(contains(terminal_text(table, 0), "learned: beyond = \"clamp\"."));
 }
 
 TEST_CASE("several seeds: intervals in the table; ratios are within one model") {

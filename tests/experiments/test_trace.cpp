@@ -96,6 +96,25 @@ TEST_CASE("--trace: a place that cannot be written is refused before anything is
   for (const std::string& name : names) CHECK_MESSAGE(!contains(name, ".tapeline-"), name);
 }
 
+TEST_CASE("--trace: what is no trace is never replaced, an older trace is") {
+  const Shell shell;
+  const std::filesystem::path notes = shell.folder() / "notes.json";
+  for (const char* line : {"bench step $model --repeats 1", "train $small --out run --quiet"}) {
+    CAPTURE(line);
+    shell.write("notes.json", "[\n{\"name\": \"mine\"}\n]\n");
+    const Ran refused = shell(std::string("$tapeline ") + line + " --trace notes.json");
+    CHECK(refused.code == 2);
+    CHECK(one_line(refused.err));
+    CHECK(contains(refused.err, "notes.json"));
+    CHECK(read_file(notes) == "[\n{\"name\": \"mine\"}\n]\n");
+    CHECK_FALSE(std::filesystem::exists(shell.folder() / "run"));
+    shell.write("notes.json", "");
+    CHECK(shell("$tapeline bench step $model --repeats 1 --trace notes.json").code == 0);
+    CHECK(shell("$tapeline bench step $model --repeats 1 --trace notes.json").code == 0);
+    CHECK(steps_in(notes) == 5);
+  }
+}
+
 TEST_CASE("--trace: a full disk is one clear line, and nothing half is left") {
   const test::SmallDisk disk(64);
   if (!disk.mounted()) {

@@ -1,11 +1,13 @@
 #include <doctest/doctest.h>
 
 #include <filesystem>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "tests/experiments/shell.h"
 #include "tests/support/kinds.h"
+#include "train/checkpoint.h"
 
 namespace tapeline {
 namespace {
@@ -89,16 +91,48 @@ TEST_CASE("train, evaluate, generate: one model from text to text" *
       CHECK(contains(changed.err, "was trained with learned positions"));
       CHECK(one_line(changed.err));
     }
-    CHECK(shell("$tapeline evaluate run --lengths 2x --positional learned.beyond=clamp").code == 0);
+    const Ran clamped = shell("$tapeline evaluate run --lengths 2x --positional learned.beyond=clamp");
+    CHECK(clamped.code == 0);
+    CHECK(contains(clamped.out, "learned positions (beyond = \"clamp\")"));
   }
   SUBCASE("damage") {
-    const Ran cut =
-        shell("head -c 3000 run/checkpoints/step-00000020.h5 > cut.h5; $tapeline evaluate cut.h5");
-    CHECK(cut.code == 1);
-    CHECK(contains(cut.err, "cut.h5"));
-    CHECK(one_line(cut.err));
+    const auto bytes = std::filesystem::file_size(shell.folder() / "run/checkpoints/step-00000020.h5");
+    for (const auto size : {std::uintmax_t{0}, std::uintmax_t{1}, std::uintmax_t{96}, bytes / 2, bytes - 1}) {
+      CAPTURE(size);
+      const Ran cut = shell("rm -rf cut; cp -r run cut; truncate -s " + std::to_string(size) +
+                            " cut/checkpoints/step-00000020.h5; $tapeline evaluate cut");
+      check_refused(cut, 1, {"cut/checkpoints/step-00000020.h5"});
+      check_refused(shell("$tapeline train --out cut --resume --quiet"), 1,
+                    {"cut/checkpoints/step-00000020.h5"});
+    }
     CHECK(shell("$tapeline generate nowhere --prompt x").code == 1);
   }
+}
+
+TEST_CASE("a text of one's own from standard input becomes a model that writes") {
+  const Shell shell;
+  const Ran trained = shell("cat text.txt | $tapeline train --text - $model --set train.steps=20 --out run");
+  CHECK(trained.code == 0);
+  CHECK(contains(trained.out, "--text FILE"));
+  const Ran written = shell("$tapeline generate run --prompt 'let ' --tokens 10 --quiet");
+  CHECK(written.code == 0);
+  CHECK(written.out.starts_with("let "));
+  check_refused(shell("$tapeline evaluate run"), 2, {"standard input", "--text"});
+}
+
+TEST_CASE("evaluate: a loss that is no number is told, and fails") {
+  const Shell shell;
+  REQUIRE(shell("$tapeline train $small --set train.steps=2 --quiet --out run").code == 0);
+  const Checkpoint whole(shell.folder() / "run/checkpoints/step-00000002.h5");
+  const std::unique_ptr<Transformer> model = whole.make_model();
+  Parameter& gain = *model->parameters().find("final_norm/gain");
+  std::fill_n(gain.mutable_value().data, gain.value().size(), std::numeric_limits<Real>::max());
+  save_checkpoint(shell.folder() / "ill.h5", {*model, nullptr, whole.config(), whole.record()});
+  const Ran ran = shell("$tapeline evaluate ill.h5 --lengths 1x --protocol nonoverlapping --quiet");
+  CAPTURE(ran.err);
+  CHECK(ran.code == 1);
+  CHECK(one_line(ran.err));
+  CHECK(contains(ran.out, "diverged"));
 }
 
 TEST_CASE("train, evaluate, generate, inspect, prepare: JSON also where a path is no UTF-8") {

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 #include "core/error.h"
@@ -126,9 +127,14 @@ TEST_CASE("the presets are those of the design") {
 }
 
 TEST_CASE("an unknown key is refused with its place and the nearest right name") {
-  CHECK(error_of([] {
-          with_set("optimizer.learning_rat", "1e-3");
-        }).starts_with("unknown key \"optimizer.learning_rat\" (--set)"));
+  // Names of other programs, spelled right or nearly so.
+  for (const char* name :
+       {"learning_rat", "learning_rate", "optimizer.learning_rat", "train.learning_rate"}) {
+    CHECK(error_of([name] { with_set(name, "1e-3"); }) ==
+          "unknown key \"" + std::string(name) + "\" (--set); did you mean \"optimizer.lr\"?");
+  }
+  CHECK(says(error_of([] { with_set("model.n_embd", "64"); }), "\"model.width\""));
+  CHECK(says(error_of([] { with_file("batch_size = 8\n"); }), "\"train.tokens_per_step\""));
   CHECK(error_of([] { with_set("model.widht", "256"); }) ==
         "unknown key \"model.widht\" (--set); did you mean \"model.width\"?");
   CHECK(error_of([] { with_set("width", "256"); }) ==
@@ -227,6 +233,35 @@ TEST_CASE("a config must be a regular file") {
   CHECK(says(error_of([&] { resolve_config(sources); }), "must be a regular file; it is a folder"));
   sources.file = "no/such.toml";
   CHECK(error_of([&] { resolve_config(sources); }) == "config \"no/such.toml\": there is no such file");
+}
+
+TEST_CASE(
+    "a config whose name could not stand in config.toml is refused, the name of a checkpoint's origin") {
+  const test::TemporaryFolder folder;
+  for (const char* name : {"caf\xe9.toml", "two\nlines.toml", "bell\a.toml", "\xf0\x9f.toml"}) {
+    const std::filesystem::path file = folder / name;
+    std::ofstream(file) << "[model]\nwidth = 64\n";
+    ConfigSources sources;
+    sources.file = file;
+    const std::string error = error_of([&] { resolve_config(sources); });
+    CHECK(says(error, "rename the file"));
+    CHECK(error.find('\n') == std::string::npos);
+  }
+  const std::filesystem::path good = folder / "café größer.toml";
+  std::ofstream(good) << "[model]\nwidth = 64\n";
+  ConfigSources sources;
+  sources.file = good;
+  CHECK(resolve_config(sources).config.model.width == 64);
+}
+
+TEST_CASE("settings of positions that are not the default ones are told" *
+          tapeline::test::needs({"learned"})) {
+  ConfigSources sources;
+  sources.sets = {{"positional.kind", "learned", "--set"}};
+  CHECK(positional_changes(resolve_config(sources).config).empty());
+  sources.sets.push_back({"positional.learned.beyond", "clamp", "--set"});
+  sources.sets.push_back({"positional.keys.window", "32", "--set"});
+  CHECK(positional_changes(resolve_config(sources).config) == "keys.window = 32, beyond = \"clamp\"");
 }
 
 TEST_CASE("values that do not fit together are refused by name") {

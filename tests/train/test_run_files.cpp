@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/error.h"
@@ -40,9 +41,8 @@ std::vector<std::string> lines_of(const std::filesystem::path& path) {
 
 // Runs to the end of step `step`, then as after a signal; what kill -9 would leave is made from it.
 void train_up_to(Index step, const ResolvedConfig& config, const TinyText& text, TrainOptions options) {
-  const double steps = static_cast<double>(config.config.train.steps);
-  options.after_step = [=](double done, double) {
-    if (std::llround(done * steps) == step) test::send_stop_signal(SIGTERM);
+  options.after_step = [=](const StepDone& done) {
+    if (done.step == step) test::send_stop_signal(SIGTERM);
   };
   const SignalGuard guard;
   CHECK_THROWS_AS(train_model(config, text.view(), options), Stopped);
@@ -115,7 +115,7 @@ TEST_CASE("run: a resume keeps every line of metrics up to its checkpoint, and d
   std::ofstream(run.metrics_file(), std::ios::app) << R"({"step":34,"tokens":43)";
 
   options.resume = true;
-  options.after_step = [&, first = true](double, double) mutable {
+  options.after_step = [&, first = true](const StepDone&) mutable {
     if (!first) return;
     first = false;
     const std::vector<std::string> kept = lines_of(run.metrics_file());
@@ -164,6 +164,43 @@ TEST_CASE("run: --from makes the given weights its checkpoint of step 0, and --r
   resume.resume = true;
   train_model(config, text.view(), resume);
   CHECK(read_file(killed.checkpoint_file(40)) == expected);
+}
+
+TEST_CASE("run: a folder in use by another run is left alone") {
+  const ResolvedConfig config = tiny_config();
+  const TinyText text(config.config);
+  const TemporaryFolder folder;
+  TrainOptions options = quiet_options(folder / "run");
+  options.after_step = [&, first = true](const StepDone&) mutable {
+    if (std::exchange(first, false)) {
+      TrainOptions second = quiet_options(folder / "run");
+      second.resume = true;
+      CHECK_THROWS_AS(train_model(config, text.view(), second), FileError);
+    }
+  };
+  CHECK(train_model(config, text.view(), options).steps == config.config.train.steps);
+  train_model(config, text.view(), quiet_options(folder / "alone"));
+  CHECK(lines_of(RunFolder(folder / "run").metrics_file()).size() ==
+        lines_of(RunFolder(folder / "alone").metrics_file()).size());
+}
+
+TEST_CASE("run: what a folder without config.toml holds is not replaced, but may be gone on with") {
+  const ResolvedConfig config = tiny_config();
+  const TinyText text(config.config);
+  const TemporaryFolder folder;
+  const RunFolder run(folder / "run");
+  train_model(config, text.view(), quiet_options(run.path()));
+  const std::string metrics = read_file(run.metrics_file());
+  std::filesystem::remove(run.config_file());
+  CHECK_THROWS_AS(train_model(config, text.view(), quiet_options(run.path())), ConfigError);
+  CHECK(read_file(run.metrics_file()) == metrics);
+  std::filesystem::remove(run.metrics_file());
+  CHECK_THROWS_AS(train_model(config, text.view(), quiet_options(run.path())), ConfigError);
+  CHECK_FALSE(run.holds_run());
+  TrainOptions options = quiet_options(run.path());
+  options.resume = true;
+  CHECK(train_model(config, text.view(), options).steps == config.config.train.steps);
+  CHECK(run.holds_run());
 }
 
 TEST_CASE("run: weights that do not fit leave no run behind") {

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -31,9 +32,8 @@ TrainOutcome train_in(const std::filesystem::path& folder, const ResolvedConfig&
   options.folder = folder;
   options.resume = resume;
   options.gemm_gflops = 1;
-  const double steps = static_cast<double>(config.config.train.steps);
-  options.after_step = [=](double done, double) {
-    if (stop_after > 0 && std::llround(done * steps) == stop_after) test::send_stop_signal(SIGTERM);
+  options.after_step = [=](const StepDone& done) {
+    if (stop_after > 0 && done.step == stop_after) test::send_stop_signal(SIGTERM);
   };
   return train_model(config, text.view(), options);
 }
@@ -83,6 +83,23 @@ TEST_CASE("trainer: stopped and resumed is the same run, bit for bit, at 1 and 2
     // Once more: nothing is left to do.
     CHECK(train_in(folder / "parts", config, text, true).steps == 40);
     CHECK(metric_steps(folder / "parts") == every_step);
+  }
+}
+
+TEST_CASE("trainer: 1, 2 and 4 threads each repeat bit for bit, and agree with one another") {
+  const ThreadSetting as_before;
+  std::optional<double> reference;
+  for (const int threads : {1, 2, 4}) {
+    CAPTURE(threads);
+    ResolvedConfig config = tiny_config();
+    config.config.train.threads = threads;
+    const TinyText text(config.config);
+    const TemporaryFolder folder;
+    const double loss = train_in(folder / "first", config, text).loss;
+    train_in(folder / "second", config, text);
+    CHECK(last_checkpoint(folder / "first") == last_checkpoint(folder / "second"));
+    if (!reference) reference = loss;
+    CHECK(std::abs(loss - *reference) <= 1e-4);
   }
 }
 

@@ -59,8 +59,8 @@ std::string check_resume(const ResolvedConfig& config, const TrainingText& text)
   const TrainOutcome whole = train_model(config, text, quiet(folder / "whole"));
   CHECK(whole.complete);
   TrainOptions options = quiet(folder / "parts");
-  options.after_step = [](double done, double) {
-    if (std::llround(done * steps) == stop) test::send_stop_signal(SIGTERM);
+  options.after_step = [](const StepDone& done) {
+    if (done.step == stop) test::send_stop_signal(SIGTERM);
   };
   {
     const SignalGuard guard;
