@@ -127,8 +127,15 @@ class CellRun {
     moved_on(static_cast<Index>(inputs_.size()));
   }
 
+  // Rows that the cache will hold at once: with a window of keys it drops what no later row can see.
+  Index expected_rows() const {
+    const KeyMask& keys = model_.plan().positional.keys;
+    if (keys.window == 0) return cell_.length;
+    return std::min(cell_.length, keys.sinks + keys.window + options_.chunk);
+  }
+
   void run_in_chunks(const EvaluationWindow& window) {
-    if (!cache_) cache_.emplace(model_.make_cache(1, cell_.length));
+    if (!cache_) cache_.emplace(model_.make_cache(1, expected_rows()));
     cache_->clear();
     const auto count = static_cast<std::size_t>(window.inputs);
     inputs_.resize(count);
@@ -164,6 +171,8 @@ class CellRun {
     }
     std::erase_if(result_.positions, [](const PositionBin& bin) { return bin.tokens == 0; });
     if (tail_tokens_ > 0) result_.tail_nll = tail_ / static_cast<double>(tail_tokens_);
+    result_.peak_bytes = static_cast<double>(arena_.peak_bytes() + pool_.peak_bytes());
+    if (cache_) result_.peak_bytes += static_cast<double>(cache_->bytes());
     finish_result(result_, total);
   }
 

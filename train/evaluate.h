@@ -68,6 +68,7 @@ struct EvaluationResult {
   double perplexity = std::numeric_limits<double>::quiet_NaN();  ///< exp(nll) a token; may be infinite
   double tail_nll = std::numeric_limits<double>::quiet_NaN();    ///< positions (T/2, T]; nonoverlapping only
   double tokens_per_second = 0;                                  ///< input tokens run a second
+  double peak_bytes = 0;               ///< activations at their highest, and the key/value cache
   Index short_windows = 0;             ///< windows shorter than the length (segment ends, text ends)
   std::vector<PositionBin> positions;  ///< nonoverlapping only
   std::vector<SegmentLoss> segments;

@@ -3,17 +3,18 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "core/allocation_counter.h"
 #include "core/parallel.h"
-#include "data/token_store.h"
 #include "data/window_sampler.h"
+#include "experiments/bench/made_up.h"
 #include "experiments/bench/median.h"
+#include "experiments/bench/resident_rise.h"
 #include "experiments/bench/stopwatch.h"
 #include "train/config_derived.h"
 #include "train/flops.h"
 #include "train/optimizer.h"
-#include "train/signals.h"
 #include "train/train_step.h"
 
 namespace tapeline {
@@ -26,16 +27,6 @@ double minor_faults() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return static_cast<double>(usage.ru_minflt);
-}
-
-/// Bytes at random, all of them tokens of the vocabulary.
-TokenStore made_up_text(Index tokens, Index vocabulary, std::uint64_t seed) {
-  const RandomKey key = random_key(seed, "bench step");
-  const auto kinds = static_cast<std::uint64_t>(std::min<Index>(vocabulary, 256));
-  std::string text;
-  for (Index i = 0; i < tokens; ++i)
-    text += static_cast<char>(random_below(key, static_cast<std::uint64_t>(i), kinds));
-  return TokenStore::from_text(text, *make_tokenizer("bytes"), "made up");
 }
 
 /// A model in training on a made-up text.
@@ -80,71 +71,133 @@ class Trained {
   Index number_ = 0;
 };
 
-}  // namespace
-
-StepSpeed measure_step(const Config& config, Index repeats, StepTrace& trace) {
-  if (config.train.threads > 0) set_thread_count(config.train.threads);
-  const SignalGuard signals;
-  Trained trained(config);
-  StepFloor floor(config.model, trained.model().plan().vocabulary, trained.shape());
-  for (Index i = 0; i < warm_up_steps; ++i) trained.step();
-
-  StepSpeed speed;
-  speed.repeats = repeats;
-  speed.threads = thread_count();
-  speed.tokens = trained.shape().tokens();
-  speed.allocations_counted = AllocationCounter::available();
-  {
+/// A model in training and the times of its steps.
+class TimedSteps {
+ public:
+  /// Makes the model, warms it up, and counts what a steady step takes of the system.
+  explicit TimedSteps(const Config& config) : trained_(config) {
+    speed_.encoding = config.positional.kind;
+    speed_.threads = thread_count();
+    speed_.tokens = trained_.shape().tokens();
+    speed_.allocations_counted = AllocationCounter::available();
+    speed_.gflops =  // of one token; a second's tokens come later
+        token_flops(config.model, trained_.model().plan().vocabulary, config.train.length).training() / 1e9;
+    const ResidentRise rise;
+    for (Index i = 0; i < warm_up_steps; ++i) trained_.step();
     const double faults = minor_faults();
     const AllocationCounter counter;
-    for (Index i = 0; i < counted_steps; ++i) trained.step();
+    for (Index i = 0; i < counted_steps; ++i) trained_.step();
     const AllocationCounts counts = counter.counts();
-    speed.heap_allocations = static_cast<double>(counts.own) / counted_steps;
-    speed.vendor_allocations = static_cast<double>(counts.vendor) / counted_steps;
-    speed.minor_faults = (minor_faults() - faults) / counted_steps;
+    speed_.heap_allocations = static_cast<double>(counts.own) / counted_steps;
+    speed_.vendor_allocations = static_cast<double>(counts.vendor) / counted_steps;
+    speed_.minor_faults = (minor_faults() - faults) / counted_steps;
+    speed_.peak_rss_bytes = rise.bytes();
   }
 
-  // The floor's products leave the caches as they like: a step that nobody times or watches comes after them,
-  // and who of the two others is first changes each time.
-  std::vector<double> plain, ratios;
-  Breakdown breakdown;
-  Watch watch;
-  const auto watched_step = [&] {
-    watch.clear();
-    trained.step(&watch);
-    breakdown.add(watch.timings());
-    return 1e-9 * static_cast<double>(watch.timings().front().end - watch.timings().front().begin);
-  };
-  for (Index i = 0; i < repeats; ++i) {
-    stop_if_signalled();
-    floor.measure();
-    trained.step();
+  Trained& trained() { return trained_; }
+  const std::vector<double>& seconds() const { return plain_; }
+
+  /// Whatever came before leaves the caches as it likes: a step that nobody times or watches comes first, and
+  /// who of the two others is next changes each time.
+  void repeat(Index round) {
+    trained_.step();
     double watched = 0;
-    if (i % 2 == 1) watched = watched_step();
-    plain.push_back(seconds_of([&] { trained.step(); }));
-    if (i % 2 == 0) watched = watched_step();
-    ratios.push_back(watched / plain.back());
+    if (round % 2 == 1) watched = watched_step();
+    plain_.push_back(seconds_of([&] { trained_.step(); }));
+    if (round % 2 == 0) watched = watched_step();
+    watch_ratios_.push_back(watched / plain_.back());
+  }
+
+  /// What was found; `floor` null: it was not measured.
+  StepSpeed speed(const Floor* floor) const {
+    StepSpeed speed = speed_;
+    speed.repeats = static_cast<Index>(plain_.size());
+    speed.step_seconds = median(plain_);
+    speed.watched_step_seconds = breakdown_.median_step_seconds();
+    speed.watch_overhead = median(watch_ratios_) - 1;
+    speed.ops = breakdown_.rows();
+    speed.ops_seconds = breakdown_.step_seconds();
+    speed.tokens_per_second = static_cast<double>(speed.tokens) / speed.step_seconds;
+    speed.gflops *= speed.tokens_per_second;
+    speed.peak_bytes = trained_.peak_bytes();
+    if (floor == nullptr) return speed;
+    speed.floor_seconds = floor->seconds();
+    speed.gemm_floor_ratio = speed.step_seconds / *speed.floor_seconds;
+    speed.floor = floor->lines();
+    return speed;
+  }
+
+ private:
+  double watched_step() {
+    watch_.clear();
+    trained_.step(&watch_);
+    breakdown_.add(watch_.timings());
+    return 1e-9 * static_cast<double>(watch_.timings().front().end - watch_.timings().front().begin);
+  }
+
+  Trained trained_;
+  StepSpeed speed_;
+  std::vector<double> plain_, watch_ratios_;
+  Breakdown breakdown_;
+  Watch watch_;
+};
+
+std::optional<Floor> floor_of(const Config& config, const BenchOptions& options) {
+  if (!options.floor) return std::nullopt;
+  return step_floor(config, model_plan(config).vocabulary, step_shape(config.train));
+}
+
+const Floor* pointer(const std::optional<Floor>& floor) { return floor ? &*floor : nullptr; }
+
+}  // namespace
+
+StepSpeed measure_step(const Config& config, const BenchOptions& options, StepTrace& trace) {
+  if (config.train.threads > 0) set_thread_count(config.train.threads);
+  TimedSteps steps(config);
+  std::optional<Floor> floor = floor_of(config, options);
+  Rounds rounds(options);
+  for (Index round = 0; round < options.repeats; ++round) {
+    rounds.turn(round, "steps");
+    if (floor) floor->measure();
+    steps.repeat(round);
   }
   while (trace.watch() != nullptr) {
     stop_if_signalled();
-    trained.step(trace.watch());
+    steps.trained().step(trace.watch());
     trace.after_step();
   }
-  speed.step_seconds = median(plain);
-  speed.watched_step_seconds = breakdown.median_step_seconds();
-  speed.watch_overhead = median(ratios) - 1;
-  speed.ops = breakdown.rows();
-  speed.ops_seconds = breakdown.step_seconds();
-  speed.floor_seconds = floor.seconds();
-  const auto tokens = static_cast<double>(speed.tokens);
-  speed.tokens_per_second = tokens / speed.step_seconds;
-  speed.gflops =
-      token_flops(config.model, trained.model().plan().vocabulary, config.train.length).training() *
-      speed.tokens_per_second / 1e9;
-  speed.gemm_floor_ratio = speed.step_seconds / speed.floor_seconds;
-  speed.peak_bytes = trained.peak_bytes();
-  speed.floor = floor.lines();
-  return speed;
+  return steps.speed(pointer(floor));
+}
+
+std::vector<StepSpeed> measure_encodings(const std::vector<Config>& configs, const BenchOptions& options) {
+  if (configs.front().train.threads > 0) set_thread_count(configs.front().train.threads);
+  std::vector<std::unique_ptr<TimedSteps>> all;
+  const TimedSteps* none = nullptr;
+  for (const Config& config : configs) {
+    stop_if_signalled();
+    all.push_back(std::make_unique<TimedSteps>(config));
+    if (config.positional.kind == "none") none = all.back().get();
+  }
+  std::optional<Floor> floor = floor_of(configs.front(), options);
+  Rounds rounds(options);
+  for (Index round = 0; round < options.repeats; ++round) {
+    if (floor) floor->measure();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      rounds.turn(round, configs[i].positional.kind);
+      all[i]->repeat(round);
+    }
+  }
+  std::vector<StepSpeed> speeds;
+  for (const std::unique_ptr<TimedSteps>& steps : all) {
+    StepSpeed& speed = speeds.emplace_back(steps->speed(pointer(floor)));
+    speed.peak_rss_bytes.reset();
+    if (none == nullptr) continue;
+    std::vector<double> ratios;
+    for (std::size_t i = 0; i < steps->seconds().size(); ++i)
+      ratios.push_back(steps->seconds()[i] / none->seconds()[i]);
+    speed.ratio_over_none = median(ratios);
+  }
+  return speeds;
 }
 
 }  // namespace tapeline

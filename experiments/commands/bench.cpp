@@ -1,192 +1,251 @@
 #include "experiments/commands/bench.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
+#include <array>
+#include <limits>
 #include <memory>
-#include <nlohmann/json.hpp>
+#include <vector>
 
 #include "core/error.h"
 #include "core/excerpt.h"
-#include "experiments/bench/step.h"
+#include "experiments/bench/attention_text.h"
+#include "experiments/bench/evaluate_text.h"
+#include "experiments/bench/gemm_text.h"
+#include "experiments/bench/generate_text.h"
+#include "experiments/bench/step_text.h"
 #include "experiments/commands/common.h"
 #include "experiments/commands/dry_run.h"
 #include "experiments/exit_code.h"
 #include "experiments/output.h"
 #include "experiments/table.h"
-#include "train/progress.h"
+#include "layers/transformer.h"
+#include "train/config_derived.h"
+#include "train/signals.h"
 
 namespace tapeline {
 namespace {
 
+constexpr Index not_given = std::numeric_limits<Index>::min();
+constexpr Index most_repeats = 10000;
+constexpr Index most_generated = Index{1} << 20;
+// Of a length of attention, unless --repeats says how often: the longest take minutes.
+constexpr double seconds_a_length = 60;
+
 struct BenchCommand {
   ConfigOptions config;
-  std::string what;
-  Index repeats = 15;
-  std::string trace;
+  std::string what, lengths, encodings, trace;
+  Index repeats = not_given, tokens = not_given;
+  bool no_floor = false;
   OutputOptions output;
+
+  BenchOptions options(Index default_repeats) const {
+    return {.repeats = repeats == not_given ? default_repeats : repeats,
+            .floor = !no_floor,
+            .progress = progress_style(output.quiet)};
+  }
+  /// Prints one of the two.
+  int print(const auto& speed, const auto& json, const auto& text) const {
+    write_output(output.json ? json(speed) : text(speed, terminal_width()));
+    return exit_code::done;
+  }
 };
 
-nlohmann::ordered_json json_of(const OpTime& op) {
-  nlohmann::ordered_json json = {{"name", op.name},       {"phase", nullptr},  {"calls", nullptr},
-                                 {"seconds", op.seconds}, {"share", op.share}, {"flops", nullptr},
-                                 {"gflops", nullptr},     {"bytes", nullptr}};
-  if (!op.phase) return json;
-  json["phase"] = phase_name(*op.phase);
-  json["calls"] = op.calls;
-  json["bytes"] = op.bytes;
-  if (op.flops == 0) return json;
-  json["flops"] = op.flops;
-  json["gflops"] = op.gflops();
-  return json;
-}
-
-std::string json_text(const StepSpeed& speed) {
-  nlohmann::ordered_json json = {{"tokens_per_second", speed.tokens_per_second},
-                                 {"gflops", speed.gflops},
-                                 {"gemm_floor_ratio", speed.gemm_floor_ratio},
-                                 {"step_seconds", speed.step_seconds},
-                                 {"floor_seconds", speed.floor_seconds},
-                                 {"peak_bytes", speed.peak_bytes},
-                                 {"heap_allocations", nullptr},
-                                 {"vendor_allocations", nullptr},
-                                 {"minor_faults", speed.minor_faults},
-                                 {"tokens_per_step", speed.tokens},
-                                 {"threads", speed.threads},
-                                 {"repeats", speed.repeats},
-                                 {"watched_step_seconds", speed.watched_step_seconds},
-                                 {"watch_overhead", speed.watch_overhead},
-                                 {"ops_seconds", speed.ops_seconds},
-                                 {"ops", nlohmann::ordered_json::array()}};
-  if (speed.allocations_counted) {
-    json["heap_allocations"] = speed.heap_allocations;
-    json["vendor_allocations"] = speed.vendor_allocations;
+/// "--lengths 64,16x" in tokens, in their order, each once.
+std::vector<Index> lengths_of(const std::string& text, const Config& config) {
+  std::vector<Index> lengths;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const Index length = length_in_tokens(text.substr(begin, end - begin), config.train.length, "--lengths");
+    if (std::ranges::find(lengths, length) == lengths.end()) lengths.push_back(length);
+    begin = end + 1;
   }
-  for (const OpTime& op : speed.ops) json["ops"].push_back(json_of(op));
-  return printed_json(json);
+  return lengths;
 }
 
-std::string count_text(const StepSpeed& speed, double count) {
-  return speed.allocations_counted ? fmt::format("{:.1f}", count) : "not counted here";
+/// Whether the model can be made is known before anything is.
+void check_model(const Config& config) { Transformer::parameter_count(model_plan(config)); }
+
+int bench_encodings(const BenchCommand& command, ResolvedConfig resolved) {
+  require<ConfigError>(command.trace.empty(), "--trace is of one model; leave --encodings out");
+  resolved.config.compare.variants.clear();
+  resolved.config.compare.evaluations.clear();
+  assign(resolved, {"compare.encodings", command.encodings, "--encodings"});
+  std::vector<Config> configs;
+  for (const Variant& variant : all_variants(resolved.config)) {
+    configs.push_back(with_variant(resolved.config, variant));
+    check_model(configs.back());
+  }
+  return command.print(measure_encodings(configs, command.options(15)), encodings_json, encodings_text);
 }
 
-Table ops_table(const StepSpeed& speed) {
-  Table table;
-  table.column("op", Table::Align::left).column("phase", Table::Align::left).column("calls").column("ms");
-  table.column("share").column("GFLOP/s").column("MB").column("GB/s");
-  const auto percent = [](double share) { return fmt::format("{:.1f}%", 100 * share); };
-  Index calls = 0;
-  double flops = 0, bytes = 0;
-  const auto megabytes = [](double count) { return fmt::format("{:.2f}", count / 1e6); };
-  for (const OpTime& op : speed.ops) {
-    calls += op.calls, flops += op.flops, bytes += op.bytes;
-    std::vector<std::string> row{op.name, op.phase ? std::string(phase_name(*op.phase)) : "",
-                                 op.phase ? fmt::format("{}", op.calls) : "",
-                                 fmt::format("{:.3f}", 1e3 * op.seconds), percent(op.share)};
-    if (op.phase) {
-      row.push_back(op.flops > 0 ? fmt::format("{:.1f}", op.gflops()) : "");
-      row.push_back(megabytes(op.bytes));
-      row.push_back(op.bytes > 0 ? fmt::format("{:.1f}", op.bytes / op.seconds / 1e9) : "");
+int bench_step(const BenchCommand& command, const ResolvedConfig& resolved) {
+  if (!command.encodings.empty()) return bench_encodings(command, resolved);
+  if (!command.trace.empty()) check_trace_file(command.trace);
+  StepTrace trace(command.trace);
+  const StepSpeed speed = measure_step(resolved.config, command.options(15), trace);
+  return command.print(speed, step_json, [&](const StepSpeed& shown, std::size_t width) {
+    return step_text(shown, trace, width);
+  });
+}
+
+int bench_attention(const BenchCommand& command, const ResolvedConfig& resolved) {
+  const std::string lengths = command.lengths.empty() ? "64,256,1024,4096,16384,65536" : command.lengths;
+  const double seconds =
+      command.repeats == not_given ? seconds_a_length : std::numeric_limits<double>::infinity();
+  return command.print(
+      measure_attention(resolved.config, lengths_of(lengths, resolved.config), seconds, command.options(5)),
+      attention_json, attention_text);
+}
+
+int bench_gemm(const BenchCommand& command, const ResolvedConfig& resolved) {
+  return command.print(measure_gemm(resolved.config, command.options(15)), gemm_json, gemm_text);
+}
+
+int bench_evaluate(const BenchCommand& command, const ResolvedConfig& resolved) {
+  const std::string lengths = command.lengths.empty() ? "4096,16384" : command.lengths;
+  return command.print(
+      measure_evaluation(resolved.config, lengths_of(lengths, resolved.config), command.options(5)),
+      window_speeds_json, window_speeds_text);
+}
+
+int bench_generate(const BenchCommand& command, const ResolvedConfig& resolved) {
+  const Index tokens = command.tokens == not_given ? 256 : command.tokens;
+  return command.print(measure_generation(resolved.config, tokens, command.options(5)), generation_json,
+                       generation_text);
+}
+
+/// One thing to measure, and which of the flags it has.
+struct What {
+  std::string_view name, help;
+  int (*run)(const BenchCommand& command, const ResolvedConfig& config);
+  std::vector<std::string_view> flags;
+};
+
+const std::array<What, 5>& all_whats() {
+  static const std::array<What, 5> all{{
+      {"step", "a training step", bench_step, {"--encodings", "--trace", "--no-floor"}},
+      {"attention", "the op alone, by length", bench_attention, {"--lengths", "--no-floor"}},
+      {"gemm", "a step's products by every library", bench_gemm, {}},
+      {"evaluate", "a long window", bench_evaluate, {"--lengths", "--no-floor"}},
+      {"generate", "token by token", bench_generate, {"--tokens", "--no-floor"}},
+  }};
+  return all;
+}
+
+const What& find_what(const std::string& name) {
+  const auto found = std::ranges::find(all_whats(), name, &What::name);
+  std::vector<std::string_view> names;
+  for (const What& what : all_whats()) names.push_back(what.name);
+  require<ConfigError>(found != all_whats().end(), "bench: there is no \"{}\" to measure; there are {}",
+                       excerpt(name), fmt::join(names, ", "));
+  return *found;
+}
+
+/// A flag that belongs to another benchmark would be ignored.
+void check_flags(const BenchCommand& command, const What& what) {
+  const auto check = [&](bool given, std::string_view flag) {
+    if (!given || std::ranges::find(what.flags, flag) != what.flags.end()) return;
+    std::vector<std::string_view> having;
+    for (const What& other : all_whats()) {
+      if (std::ranges::find(other.flags, flag) != other.flags.end()) having.push_back(other.name);
     }
-    table.row(row);
-  }
-  table.rule();
-  table.row({"step", "", fmt::format("{}", calls), fmt::format("{:.3f}", 1e3 * speed.ops_seconds), percent(1),
-             fmt::format("{:.1f}", flops / speed.ops_seconds / 1e9), megabytes(bytes),
-             fmt::format("{:.1f}", bytes / speed.ops_seconds / 1e9)});
-  return table;
-}
-
-constexpr const char* ops_note =
-    "ms: mean over the middle half of the repeats. GFLOP/s: matrix products, and\n"
-    "attention over the pairs that are seen. MB: tensors read and written by an op,\n"
-    "each once, wherever they lie (caches are faster than memory); scratch left out.\n"
-    "The head's gradients are computed in cross_entropy's forward run.\n";
-
-std::string human_text(const StepSpeed& speed, const StepTrace& trace) {
-  Table floor;
-  floor.column("product", Table::Align::left).column("m").column("n").column("k").column("times");
-  floor.column("ms each").column("GFLOP/s").column("fastest", Table::Align::left);
-  for (const StepFloor::Line& line : speed.floor) {
-    const bool attention = &line == &speed.floor.back();
-    const double operations = 2e-9 * static_cast<double>(line.m) * static_cast<double>(line.n) *
-                              static_cast<double>(line.k) / line.seconds;
-    floor.row({line.name, fmt::format("{}", line.m), fmt::format("{}", line.n), fmt::format("{}", line.k),
-               fmt::format("{}", line.count), fmt::format("{:.3f}", 1e3 * line.seconds),
-               attention ? "" : fmt::format("{:.1f}", operations), line.choice});
-  }
-  Table result;
-  result.column("one training step", Table::Align::left).column("", Table::Align::left);
-  const auto tokens = static_cast<double>(speed.tokens);
-  result.row({"time", fmt::format("{:.2f} ms for {} tokens, median of {}", 1e3 * speed.step_seconds,
-                                  speed.tokens, speed.repeats)});
-  result.row({"speed", fmt::format("{} tokens/s, {:.1f} GFLOP/s, {} thread{}",
-                                   short_number(tokens / speed.step_seconds), speed.gflops, speed.threads,
-                                   speed.threads == 1 ? "" : "s")});
-  result.row({"floor", fmt::format("{:.2f} ms: the products above alone", 1e3 * speed.floor_seconds)});
-  result.row({"step / floor", fmt::format("{:.2f}", speed.gemm_floor_ratio)});
-  result.row({"memory", fmt::format("{}B: weights, gradients, moments, and the step at its highest",
-                                    short_number(speed.peak_bytes))});
-  result.row({"heap allocations",
-              fmt::format("{} our own, {} in vendor libraries", count_text(speed, speed.heap_allocations),
-                          count_text(speed, speed.vendor_allocations))});
-  result.row({"minor page faults", fmt::format("{:.1f}", speed.minor_faults)});
-  result.row(
-      {"watching the ops",
-       fmt::format("{:+.1f}% of a step, median of the pairs ({:.2f} ms with it, {:.2f} without)",
-                   100 * speed.watch_overhead, 1e3 * speed.watched_step_seconds, 1e3 * speed.step_seconds)});
-  if (trace.written() > 0)
-    result.row({"trace", fmt::format("{} steps in {}; {}", trace.written(), trace.file().string(),
-                                     how_to_open_trace)});
-  const std::size_t width = terminal_width();
-  return floor.text(width) + '\n' + ops_table(speed).text(width) + ops_note + '\n' + result.text(width);
+    fail<ConfigError>("bench {} has no {}; it belongs to bench {}", what.name, flag, fmt::join(having, ", "));
+  };
+  check(!command.lengths.empty(), "--lengths");
+  check(!command.encodings.empty(), "--encodings");
+  check(!command.trace.empty(), "--trace");
+  check(command.tokens != not_given, "--tokens");
+  check(command.no_floor, "--no-floor");
+  const auto within = [](Index value, Index least, Index most, std::string_view flag) {
+    require<ConfigError>(value == not_given || (value >= least && value <= most),
+                         "{} {}: it must be from {} to {}", flag, value, least, most);
+  };
+  within(command.repeats, 1, most_repeats, "--repeats");
+  within(command.tokens, 2, most_generated, "--tokens");
 }
 
 int bench(const BenchCommand& command) {
   command.output.set_up_computing();
-  require<ConfigError>(command.what == "step", "bench: there is no \"{}\" to measure; there is step",
-                       excerpt(command.what));
-  require<ConfigError>(command.repeats >= 1 && command.repeats <= 10000,
-                       "--repeats {}: it must be from 1 to 10000", command.repeats);
+  const What& what = find_what(command.what);
+  check_flags(command, what);
   const ResolvedConfig config = command.config.resolve();
   if (command.config.dry_run()) return dry_run(config, command.output);
-  if (!command.trace.empty()) check_trace_file(command.trace);
-  StepTrace trace(command.trace);
-  const StepSpeed speed = measure_step(config.config, command.repeats, trace);
-  write_output(command.output.json ? json_text(speed) : human_text(speed, trace));
-  return exit_code::done;
+  check_model(config.config);
+  const SignalGuard signals;
+  return what.run(command, config);
 }
 
 }  // namespace
 
 Command bench_command() {
   const auto options = std::make_shared<BenchCommand>();
-  Command command{.name = "bench",
-                  .description = "speed against the machine's own measured limit",
-                  .examples = {"tapeline bench step --preset toy --json"},
-                  .run = [options] { return bench(*options); }};
-  command.options = {{.name = "WHAT",
-                      .help = "step: one training step",
-                      .target = &options->what,
-                      .required = true,
-                      .offers = {"step"}}};
+  Command command{
+      .name = "bench",
+      .description = "speed against the machine's own measured limit",
+      .examples = {"tapeline bench step --preset toy --json",
+                   fmt::format("tapeline bench step --encodings {}",
+                               example_encodings({"none", "learned", "rope", "alibi"})),
+                   "tapeline bench attention --lengths 512,8192 --set model.heads=2",
+                   "tapeline bench gemm --preset paper", "tapeline bench evaluate --lengths 4096,65536",
+                   "tapeline bench generate --tokens 512 --repeats 9"},
+      .run = [options] { return bench(*options); }};
+  std::vector<std::string> names;
+  std::string help;
+  for (const What& what : all_whats()) {
+    names.emplace_back(what.name);
+    help += fmt::format("{}{} ({})", help.empty() ? "" : "; ", what.name, what.help);
+  }
+  command.options = {
+      {.name = "WHAT", .help = help, .target = &options->what, .required = true, .offers = names}};
   options->config.add_to(command);
-  command.options.push_back({.name = "--repeats",
-                             .value = "N",
-                             .help = "how often each thing is timed; default 15",
-                             .target = &options->repeats});
-  command.options.push_back({.name = "--trace",
-                             .value = "FILE",
-                             .help = fmt::format("write the ops of {} steps for chrome://tracing or Perfetto",
-                                                 StepTrace::default_steps),
-                             .target = &options->trace,
-                             .path = Option::Path::file});
+  command.options.insert(
+      command.options.end(),
+      {{.name = "--lengths",
+        .value = "LIST",
+        .help = "attention, evaluate: in tokens (4096) or trained lengths (16x)",
+        .target = &options->lengths},
+       {.name = "--tokens",
+        .value = "N",
+        .help = "generate: how many, behind a prompt; default 256",
+        .target = &options->tokens},
+       {.name = "--encodings",
+        .value = "A,B",
+        .help = "step: with each of them, side by side",
+        .target = &options->encodings,
+        .offers = encoding_names(),
+        .list = true},
+       {.name = "--repeats",
+        .value = "N",
+        .help = "how often each is timed; default 15 (step, gemm) or 5",
+        .target = &options->repeats},
+       {.name = "--no-floor",
+        .help = "without the products that it is held against",
+        .target = &options->no_floor},
+       {.name = "--trace",
+        .value = "FILE",
+        .help = fmt::format("step: {} of them for chrome://tracing or Perfetto", StepTrace::default_steps),
+        .target = &options->trace,
+        .path = Option::Path::file}});
   command.details = {
-      "Times whole training steps, and beside them the products of matrices and the attention of such a step "
+      "Times a thing, and beside it the products of matrices and the attention that it cannot do without, "
       "alone, as fast as this machine can: the floor. The ratio of the two is what everything else costs, "
-      "whatever the machine.",
-      "The table by op tells where it goes: calls, time, operations and bytes of every op, forward and "
-      "backward. "
-      "It comes from steps that are watched, and what watching costs stands below it."};
+      "whatever the machine. Both take turns; every figure is a median. Texts and weights are made up.",
+      "step: a whole training step. The table by op tells where it goes: calls, time, operations and bytes "
+      "of every op, forward and backward. It comes from steps that are watched, and what watching costs "
+      "stands below it.",
+      "attention: forward and backward of the op with the mask and the score terms of the configured "
+      "encoding, in as many sequences as make 8192 tokens, also against the best of a few large products; "
+      "by default at 64 to 65536 in powers of four, and unless --repeats is given a length on which a "
+      "minute was spent has no further repeat.",
+      "gemm: every product of a step by each library, its own threads or rows split by us, which of them "
+      "the built-in rule picks, and what that costs against the fastest.",
+      "evaluate: a window over the key/value cache, as the command evaluate runs it, by default of 4096 and "
+      "of 16384 tokens.",
+      "generate: token by token behind a prompt of train.length, as the command generate makes them; its "
+      "floor reads every weight once a token."};
   options->output.add_to(command);
   return command;
 }

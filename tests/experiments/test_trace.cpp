@@ -123,7 +123,8 @@ TEST_CASE("--trace: a full disk is one clear line, and nothing half is left") {
   }
   disk.fill_up_to(4096);
   const Shell shell;
-  const Ran ran = shell("$tapeline bench step $model --repeats 1 --trace '" + (disk / "t").string() + "'");
+  const Ran ran =
+      shell("$tapeline bench step $model --repeats 1 --quiet --trace '" + (disk / "t").string() + "'");
   CHECK(ran.code == 1);
   CHECK(ran.out.empty());
   CHECK(one_line(ran.err));
