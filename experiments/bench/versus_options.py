@@ -1,0 +1,83 @@
+"""The command line of versus_pytorch."""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any, List, NoReturn
+
+import versus_cases as cases
+
+EXIT_DONE, EXIT_FAILED, EXIT_USAGE, EXIT_STOPPED, EXIT_UNMET = range(5)
+CHECKOUT = Path(__file__).resolve().parents[2]
+
+
+def complain(text: str) -> None:
+    """One line, whatever stands in it."""
+    line = "".join(letter if letter.isprintable() else "?" for letter in text)
+    print(f"versus_pytorch: {line[:600]}", file=sys.stderr)
+
+
+class Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        complain(f"{message}; see --help")
+        sys.exit(EXIT_USAGE)
+
+
+def whole_number(text: str) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if not 1 <= number <= 10000:
+        raise argparse.ArgumentTypeError(f'"{text[:40]}" must be a whole number from 1 to 10000')
+    return number
+
+
+def share(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1
+    if not 0 <= number <= 1:
+        raise argparse.ArgumentTypeError(f'"{text[:40]}" must be a number from 0 to 1')
+    return number
+
+
+def names_among(known: List[str], what: str) -> Any:
+    def read(text: str) -> List[str]:
+        names = text.split(",")
+        for name in names:
+            if name not in known:
+                there_are = ", ".join(known)
+                raise argparse.ArgumentTypeError(f'there is no {what} "{name[:40]}"; there are {there_are}')
+        return names
+
+    return read
+
+
+def command_line(description: str) -> argparse.Namespace:
+    parser = Parser(
+        prog="versus_pytorch",
+        description=description,
+        epilog="example: experiments/bench/versus_pytorch --cases 4x128,6x256 --encodings rope,alibi",
+        allow_abbrev=False,
+    )
+    add = parser.add_argument
+    case_names = [case.name for case in cases.CASES + cases.SMALL_CASES]
+    default_cases = [case.name for case in cases.CASES]
+    encodings = list(cases.ENCODINGS)
+    add("--cases", metavar="LIST", type=names_among(case_names, "case"), default=default_cases,
+        help=f"which, between commas: {', '.join(case_names)}; default: all but the tiny ones")
+    add("--encodings", metavar="LIST", type=names_among(encodings, "encoding"), default=encodings,
+        help=f"which, between commas; default: {','.join(encodings)}")
+    add("--rounds", metavar="N", type=whole_number, default=5, help="how often the two take turns; default 5")
+    add("--threads", metavar="N", type=whole_number, default=2, help="threads of each program; default 2")
+    add("--json", metavar="FILE",
+        help="one JSON object a case, one a line; -: standard output, the table then goes to standard error")
+    add("--tapeline", metavar="PATH", type=Path, default=CHECKOUT / "build/release/tapeline",
+        help="the program; default: build/release/tapeline of this checkout")
+    add("--keep-heap", action="store_true",
+        help="PyTorch's heap keeps what it frees (glibc's MALLOC_ variables), faster than as it comes")
+    add("--memory-share", metavar="S", type=share, default=0.6,
+        help="PyTorch is not started on a case that would take more of the machine's memory; default 0.6")
+    return parser.parse_args()

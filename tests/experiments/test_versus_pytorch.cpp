@@ -1,0 +1,163 @@
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "tests/experiments/shell.h"
+#include "tests/support/kinds.h"
+
+/// experiments/bench/versus_pytorch as someone at a shell sees it.
+namespace tapeline::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+LeftOut needs_python() { return {fs::exists("/usr/bin/python3") ? "" : "without python3"}; }
+
+LeftOut needs_pytorch() {
+  for (const char* package : {"torch", "h5py"}) {
+    if (!fs::exists(fs::path("/usr/lib/python3/dist-packages") / package))
+      return {fmt::format("without python3-{}", package)};
+  }
+  return needs_python();
+}
+
+/// $versus is the driver with the program of this build; temporary folders are made in tmp/.
+Ran run_versus(const Shell& shell, const std::string& script) {
+  fs::create_directory(shell.folder() / "tmp");
+  return shell("export TMPDIR=\"$PWD/tmp\"\nversus='" TAPELINE_SOURCE_DIRECTORY
+               "/experiments/bench/versus_pytorch --threads 1 --tapeline '\"$tapeline\"\n" +
+               script);
+}
+
+std::vector<nlohmann::json> json_lines(const std::string& text) {
+  std::vector<nlohmann::json> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(nlohmann::json::parse(line));
+  return lines;
+}
+
+void check_nothing_left(const Shell& shell) {
+  CHECK(names_in(shell.folder() / "tmp").empty());
+  CHECK_FALSE(fs::exists(TAPELINE_SOURCE_DIRECTORY "/experiments/bench/__pycache__"));
+}
+
+TEST_CASE("versus_pytorch: every encoding has the loss that PyTorch has, and a line" * needs_pytorch()) {
+  const Shell shell;
+  const std::vector<std::string> kinds = built_of({"learned", "sinusoidal", "rope", "alibi"});
+  if (kinds.empty()) return;
+  const Ran ran = run_versus(
+      shell, fmt::format("$versus --cases tiny --encodings {} --rounds 1 --json -", fmt::join(kinds, ",")));
+  CAPTURE(ran.err);
+  REQUIRE(ran.code == 0);
+  const std::vector<nlohmann::json> lines = json_lines(ran.out);
+  REQUIRE(lines.size() == kinds.size());
+  std::set<double> losses;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const nlohmann::json& line = lines[i];
+    CAPTURE(line.dump());
+    CHECK(line.at("case") == "tiny");
+    CHECK(line.at("encoding") == kinds[i]);
+    CHECK(line.at("work") == "training");
+    CHECK(line.at("status") == "ok");
+    CHECK(line.at("reason").is_null());
+    CHECK(line.at("loss_difference") <= 1e-4);
+    CHECK(line.at("torch_loss") > 0);
+    losses.insert(line.at("torch_loss").get<double>());
+    for (const char* positive : {"tapeline_seconds", "torch_seconds", "ratio", "tapeline_tokens_per_second",
+                                 "torch_tokens_per_second", "torch_estimated_bytes", "torch_peak_bytes"})
+      CHECK(line.at(positive) > 0);
+    CHECK(line.at("lowest_ratio") == line.at("highest_ratio"));  // one round
+    CHECK(line.contains("memory_ratio"));
+    CHECK(line.at("threads") == 1);
+    CHECK(contains(line.at("torch_blas").get<std::string>(), "openblas-openmp"));
+    CHECK(contains(ran.err, kinds[i]));  // the table
+  }
+  CHECK(losses.size() == kinds.size());  // the encodings are not one and the same
+  check_nothing_left(shell);
+}
+
+TEST_CASE("versus_pytorch: another loss is exit 4, too little memory is an estimate" * needs_pytorch()) {
+  const Shell shell;
+  const std::string kind = any_kind();
+  const std::string case_of = fmt::format("--cases tiny --encodings {} --rounds 1 --json lines.jsonl", kind);
+  // A tapeline whose losses are not what they were.
+  const Ran other =
+      run_versus(shell,
+                 "cat > other <<'end'\n#!/bin/sh\ncase $1 in evaluate) \"$program\" \"$@\" | "
+                 "sed 's/\"nll\": [0-9.]*/\"nll\": 1.5/' ;; *) exec \"$program\" \"$@\" ;; esac\nend\n"
+                 "chmod +x other; export program=\"$tapeline\"; $versus " +
+                     case_of + " --tapeline ./other; code=$?; cat lines.jsonl; exit $code");
+  CAPTURE(other.err);
+  CHECK(other.code == 4);
+  CHECK(contains(other.err, "in the mean tapeline's is 1.5"));
+  CHECK(one_line(other.err));
+  CHECK(contains(other.out, "\"status\": \"losses differ\""));
+  check_nothing_left(shell);
+
+  const Ran small = run_versus(shell, "$versus --memory-share 0 " + case_of);
+  CAPTURE(small.err);
+  CHECK(small.code == 0);
+  CHECK(contains(small.out, "PyTorch was not started: it would take about 0.3 GB"));
+  const std::vector<nlohmann::json> lines = json_lines(read_file((shell.folder() / "lines.jsonl").string()));
+  REQUIRE(lines.size() == 1);
+  CHECK(lines[0].at("status") == "not started");
+  CHECK(lines[0].at("tapeline_seconds") > 0);
+  CHECK(lines[0].at("torch_seconds").is_null());
+}
+
+TEST_CASE("versus_pytorch: a signal ends it and what it started, and nothing is left" * needs_pytorch()) {
+  const Shell shell;
+  const Ran ran = run_versus(
+      shell, "$versus --cases tiny --encodings " + any_kind() +
+                 " --rounds 10000 & driver=$!\n"
+                 "tries=0; until test -e tmp/*/case/peer.err; do sleep 0.05; tries=$((tries + 1)); "
+                 "test $tries -lt 600 || exit 99; done\n"
+                 "kill -TERM $driver; wait $driver; code=$?\n"
+                 "grep -ls \"$PWD/tm[p]\" /proc/[0-9]*/cmdline && code=98\nexit $code");
+  CAPTURE(ran.err);
+  CHECK(ran.code == 3);
+  CHECK(ran.err.empty());
+  check_nothing_left(shell);
+}
+
+TEST_CASE("versus_pytorch: what it cannot do is one line" * needs_python()) {
+  const Shell shell;
+  const auto refused = [&shell](const std::string& script, int code, const std::string& part) {
+    const Ran ran = run_versus(shell, script);
+    CAPTURE(ran.err);
+    CHECK(ran.code == code);
+    CHECK(ran.out.empty());
+    CHECK(one_line(ran.err));
+    CHECK(ran.err.starts_with("versus_pytorch: "));
+    CHECK(contains(ran.err, part));
+  };
+  refused("$versus --cases tinny", 2, "there is no case \"tinny\"; there are 4x128, ");
+  refused("$versus --encodings rope,", 2, "there is no encoding \"\"; there are learned, ");
+  refused("$versus --rounds 0", 2, "\"0\" must be a whole number from 1 to 10000");
+  refused("$versus --memory-share nan", 2, "must be a number from 0 to 1");
+  refused("$versus --round 3", 2, "--round");
+  refused("$versus \"$(printf 'a\\nb')\"", 2, "a?b");
+  // Without the packages of Debian.
+  refused("/usr/bin/python3 -S $versus", 1, "apt-get install python3-torch python3-h5py");
+}
+
+TEST_CASE("versus_pytorch: a program or a file that is not there is one line" * needs_pytorch()) {
+  const Shell shell;
+  const Ran program = run_versus(shell, "$versus --tapeline nowhere/tapeline");
+  CHECK(program.code == 1);
+  CHECK(one_line(program.err));
+  CHECK(contains(program.err, "\"nowhere/tapeline\" is no program; build it"));
+  const Ran file = run_versus(shell, "$versus --json nowhere/lines.jsonl");
+  CHECK(file.code == 1);
+  CHECK(one_line(file.err));
+  CHECK(contains(file.err, "cannot use \"nowhere/lines.jsonl\""));
+  check_nothing_left(shell);
+}
+
+}  // namespace
+}  // namespace tapeline::test
