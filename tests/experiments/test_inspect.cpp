@@ -173,7 +173,8 @@ TEST_CASE("inspect: NaN and infinities are counted, and null in JSON") {
   writer.numbers("/model/empty", std::vector<float>{});
   Container::write(shell.folder() / "ill.h5", "checkpoint", writer.finish());
   const Ran ran = shell("$tapeline inspect ill.h5 --json");
-  for (const Json& tensor : Json::parse(ran.out)["tensors"]) {
+  const Json file = Json::parse(ran.out);
+  for (const Json& tensor : file["tensors"]) {
     if (tensor["name"] == "ill") {
       CHECK(tensor["statistics"]["nan"] == 1);
       CHECK(tensor["statistics"]["inf"] == 1);
