@@ -32,6 +32,11 @@ enum class Transposed : bool { no, yes };
 Var matmul(Var a, Var b, Transposed transpose_a = Transposed::no, Transposed transpose_b = Transposed::no);
 /// y = x W^T + bias: x [..., in], weight [out, in], bias [out] or absent -> [..., out].
 Var linear(Var x, Var weight, Var bias);
+/// gelu(x W^T + bias) in one op, as linear() and gelu() would give it: what stands before the gelu is never
+/// kept, its derivative is, so that the gradient needs no function twice and no pass of its own.
+Var linear_gelu(Var x, Var weight, Var bias);
+/// The same with gelu_tanh().
+Var linear_gelu_tanh(Var x, Var weight, Var bias);
 
 // --- normalisation (core/ops/normalize.cpp) ------------------------------------------------------------
 

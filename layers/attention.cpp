@@ -37,22 +37,21 @@ Var SelfAttention::operator()(Pass& pass, Var x, const LayerPositions& positions
   AttentionProbe* probe = pass.probes.empty() ? nullptr : &pass.probes[static_cast<std::size_t>(layer)];
   const bool raw = cache != nullptr && positions.cached_keys == CachedKeys::raw;
   const Var joint = query_key_value(pass, x);  // [B, T, (H + 2 Hkv) D]
+  if (cache == nullptr) {
+    return output(pass, joint_attention(joint, heads, key_value_heads, positions.query, positions.key,
+                                        positions.terms, pass.dropout_at("attention", layer), probe));
+  }
   const HeadsSplit split = split_heads(joint, heads, key_value_heads, positions.query,
                                        raw ? Rotation{} : positions.key);  // [B, H | Hkv, T, D]
-  Var mixed;                                                               // [B, H, T, D]
-  if (cache == nullptr) {
-    mixed = attention(split.query, split.key, split.value, positions.terms,
-                      pass.dropout_at("attention", layer), probe);
+  const CachedKeyValues cached = cache->append(layer, split.key.value(), split.value.value());
+  Var mixed;  // [B, H, T, D]
+  if (raw) {
+    Var keys = gather_cached(pass.tape, cached, cached.keys);  // [B, Hkv, rows, D]
+    if (positions.key) keys = rotate(keys, positions.key);
+    const Var values = gather_cached(pass.tape, cached, cached.values);
+    mixed = attention(split.query, keys, values, positions.terms, {}, probe);
   } else {
-    const CachedKeyValues cached = cache->append(layer, split.key.value(), split.value.value());
-    if (raw) {
-      Var keys = gather_cached(pass.tape, cached, cached.keys);  // [B, Hkv, rows, D]
-      if (positions.key) keys = rotate(keys, positions.key);
-      const Var values = gather_cached(pass.tape, cached, cached.values);
-      mixed = attention(split.query, keys, values, positions.terms, {}, probe);
-    } else {
-      mixed = attention(split.query, cached, positions.terms, probe);
-    }
+    mixed = attention(split.query, cached, positions.terms, probe);
   }
   return output(pass, merge_heads(mixed));
 }

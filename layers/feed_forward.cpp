@@ -13,24 +13,29 @@ JointLinear make_inner(const Scope& scope, const ModelConfig& config) {
   return {scope, config.width, {{"gate", inner}, {"inner", inner}}, config.bias};
 }
 
-Var (*find_activation(std::string_view name))(Var) {
-  if (name == "gelu") return gelu;
-  if (name == "gelu_tanh") return gelu_tanh;
-  if (name == "swiglu") return swiglu;
+Var gelu_inside(Pass& pass, const JointLinear& inner, Var x) {
+  return linear_gelu(x, inner.joint_weight(pass), inner.joint_bias(pass));
+}
+Var gelu_tanh_inside(Pass& pass, const JointLinear& inner, Var x) {
+  return linear_gelu_tanh(x, inner.joint_weight(pass), inner.joint_bias(pass));
+}
+Var swiglu_inside(Pass& pass, const JointLinear& inner, Var x) { return swiglu(inner(pass, x)); }
+
+decltype(FeedForward::inside) find_inside(std::string_view name) {
+  if (name == "gelu") return gelu_inside;
+  if (name == "gelu_tanh") return gelu_tanh_inside;
+  if (name == "swiglu") return swiglu_inside;
   fail<ConfigError>("model.activation = \"{}\" is unknown; it is one of gelu, gelu_tanh, swiglu", name);
 }
 
 }  // namespace
 
 FeedForward::FeedForward(const Scope& scope, const ModelConfig& config)
-    : activation(find_activation(config.activation)),
+    : inside(find_inside(config.activation)),
       inner(make_inner(scope, config)),
       output(scope.scope("output"), config.resolved_feed_forward_width(), config.width, config.bias,
              residual_deviation(config.layers)) {}
 
-Var FeedForward::operator()(Pass& pass, Var x) const {
-  const Var inside = activation(inner(pass, x));  // [..., F]
-  return output(pass, inside);
-}
+Var FeedForward::operator()(Pass& pass, Var x) const { return output(pass, inside(pass, inner, x)); }
 
 }  // namespace tapeline::inline TAPELINE_PRECISION

@@ -13,7 +13,8 @@ struct FeedForward {
 
   Var operator()(Pass& pass, Var x) const;  // [..., C] -> [..., C]
 
-  Var (*activation)(Var) = nullptr;
+  /// inner and the activation behind it: [..., C] -> [..., F].
+  Var (*inside)(Pass& pass, const JointLinear& inner, Var x) = nullptr;
   JointLinear inner;  ///< gate and inner side by side for swiglu
   Linear output;
 };

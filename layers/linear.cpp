@@ -25,9 +25,16 @@ JointLinear::JointLinear(const Scope& scope, Index in, std::initializer_list<Par
   }
 }
 
+Var JointLinear::joint_weight(Pass& pass) const {
+  return pass.tape.leaf(std::span<Parameter* const>(weights));
+}
+
+Var JointLinear::joint_bias(Pass& pass) const {
+  return biases.empty() ? Var{} : pass.tape.leaf(std::span<Parameter* const>(biases));
+}
+
 Var JointLinear::operator()(Pass& pass, Var x) const {
-  return linear(x, pass.tape.leaf(std::span<Parameter* const>(weights)),
-                biases.empty() ? Var{} : pass.tape.leaf(std::span<Parameter* const>(biases)));
+  return linear(x, joint_weight(pass), joint_bias(pass));
 }
 
 }  // namespace tapeline::inline TAPELINE_PRECISION

@@ -33,6 +33,10 @@ struct JointLinear {
 
   Var operator()(Pass& pass, Var x) const;  // [..., in] -> [..., sum of out]
 
+  /// All weights as one [sum of out, in], and all biases as one [sum of out] (absent: none).
+  Var joint_weight(Pass& pass) const;
+  Var joint_bias(Pass& pass) const;
+
   std::vector<Parameter*> weights;
   std::vector<Parameter*> biases;  ///< empty: none
 };

@@ -11,7 +11,9 @@ foreach(folder IN ITEMS core layers data train)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/${folder}" DESTINATION "${header_directory}" FILES_MATCHING PATTERN "*.h"
     PATTERN kernels EXCLUDE
     PATTERN cmake EXCLUDE
+    PATTERN attention_run.h EXCLUDE
     PATTERN attention_terms.h EXCLUDE
+    PATTERN head_columns.h EXCLUDE
     PATTERN operand_text.h EXCLUDE
     PATTERN parallel_backend.h EXCLUDE
     PATTERN allocation_counter.h EXCLUDE

@@ -41,8 +41,8 @@ endfunction()
 
 # Sources that only call what is fast, and whose headers are long: compiled for a short build.
 add_library(tapeline_quick_build INTERFACE)
-target_compile_options(tapeline_quick_build INTERFACE $<$<CONFIG:Release>:-O1>)
+target_compile_options(tapeline_quick_build INTERFACE $<$<NOT:$<CONFIG:Debug>>:-O1>)
 
 # Tests: most of their time is the compiler's.
 add_library(tapeline_test_build INTERFACE)
-target_compile_options(tapeline_test_build INTERFACE $<$<CONFIG:Release>:-O0>)
+target_compile_options(tapeline_test_build INTERFACE $<$<NOT:$<CONFIG:Debug>>:-O0>)

@@ -23,43 +23,37 @@ HWY_INLINE void put_gradient(Lanes lanes, RealVector d_y, RealVector derivative,
   lanes.store(beta == Real{0} ? hn::Mul(d_y, derivative) : hn::MulAdd(d_y, derivative, lanes.load(d_x)), d_x);
 }
 
-void gelu_range(const Real* x, Index count, Real* y) {
-  for_each_vector(count, [&](auto lanes, Index i) HWY_ATTR {
-    const auto v = lanes.load(x + i);
-    lanes.store(hn::Mul(v, normal_distribution(v).below), y + i);
-  });
-}
+// A function of one number, and its derivative there.
+struct ValueAndSlope {
+  RealVector value, slope;
+};
 
-void gelu_gradient_range(const Real* x, const Real* d_y, Index count, Real beta, Real* d_x) {
-  constexpr double density_at_zero = 0.39894228040143267794;  // 1 / sqrt(2 pi)
-  for_each_vector(count, [&](auto lanes, Index i) HWY_ATTR {
-    const auto v = lanes.load(x + i);
+// Both forms of gelu: value alone, and with its derivative, which shares most of the work.
+struct Gelu {
+  static HWY_INLINE RealVector value(RealVector v) { return hn::Mul(v, normal_distribution(v).below); }
+  static HWY_INLINE ValueAndSlope both(RealVector v) {
+    constexpr double density_at_zero = 0.39894228040143267794;  // 1 / sqrt(2 pi)
     const auto normal = normal_distribution(v);
     const auto density = hn::Mul(normal.bell, every(density_at_zero));
-    put_gradient(lanes, lanes.load(d_y + i), hn::MulAdd(v, density, normal.below), beta, d_x + i);
-  });
-}
-
-constexpr double twice_root = 1.59576912160573071176;  // 2 sqrt(2 / pi)
-constexpr double cubic = 0.044715;
+    return {hn::Mul(v, normal.below), hn::MulAdd(v, density, normal.below)};
+  }
+};
 
 HWY_INLINE RealVector exponential(RealVector v) { return hn::Exp(RealTag(), v); }
 HWY_INLINE RealVector sigmoid(RealVector v) {
   return logistic(v, [](RealVector w) HWY_ATTR { return exponential(w); });
 }
 
-void gelu_tanh_range(const Real* x, Index count, Real* y) {
-  for_each_vector(count, [&](auto lanes, Index i) HWY_ATTR {
-    const auto v = lanes.load(x + i);
-    const auto inner = hn::MulAdd(hn::Mul(v, v), every(twice_root * cubic), every(twice_root));
-    lanes.store(hn::Mul(v, sigmoid(hn::Mul(v, inner))), y + i);
-  });
-}
+struct GeluTanh {
+  static constexpr double twice_root = 1.59576912160573071176;  // 2 sqrt(2 / pi)
+  static constexpr double cubic = 0.044715;
 
-void gelu_tanh_gradient_range(const Real* x, const Real* d_y, Index count, Real beta, Real* d_x) {
-  const auto limit = every(20.0);  // further out the derivative is 0 or 1, and x^2 must not overflow
-  for_each_vector(count, [&](auto lanes, Index i) HWY_ATTR {
-    const auto given = lanes.load(x + i);
+  static HWY_INLINE RealVector value(RealVector v) {
+    const auto inner = hn::MulAdd(hn::Mul(v, v), every(twice_root * cubic), every(twice_root));
+    return hn::Mul(v, sigmoid(hn::Mul(v, inner)));
+  }
+  static HWY_INLINE ValueAndSlope both(RealVector given) {
+    const auto limit = every(20.0);  // further out the derivative is 0 or 1, and x^2 must not overflow
     // By comparison, since Min and Max would turn a NaN into the limit.
     const auto v = hn::IfThenElse(hn::Gt(hn::Abs(given), limit), hn::CopySign(limit, given), given);
     const auto square = hn::Mul(v, v);
@@ -67,8 +61,54 @@ void gelu_tanh_gradient_range(const Real* x, const Real* d_y, Index count, Real 
     const auto slope = hn::MulAdd(square, every(3 * twice_root * cubic), every(twice_root));
     const auto s = sigmoid(hn::Mul(v, inner));
     const auto bend = hn::Mul(hn::Mul(s, hn::Sub(every(1.0), s)), hn::Mul(v, slope));
-    put_gradient(lanes, lanes.load(d_y + i), hn::Add(s, bend), beta, d_x + i);
+    return {hn::Mul(given, s), hn::Add(s, bend)};
+  }
+};
+
+template <class Form>
+void gelu_loop(const Real* x, Index count, Real* y) {
+  for_each_vector(count,
+                  [&](auto lanes, Index i) HWY_ATTR { lanes.store(Form::value(lanes.load(x + i)), y + i); });
+}
+
+template <class Form>
+void gelu_gradient_loop(const Real* x, const Real* d_y, Index count, Real beta, Real* d_x) {
+  for_each_vector(count, [&](auto lanes, Index i) HWY_ATTR {
+    put_gradient(lanes, lanes.load(d_y + i), Form::both(lanes.load(x + i)).slope, beta, d_x + i);
   });
+}
+
+template <class Form>
+void biased_gelu_loop(const Real* z, const Real* bias, Index rows, Index width, Real* y, Real* slopes) {
+  for (Index row = 0; row < rows; ++row) {
+    const Index begin = row * width;
+    for_each_vector(width, [&](auto lanes, Index j) HWY_ATTR {
+      auto v = lanes.load(z + begin + j);
+      if (bias != nullptr) v = hn::Add(v, lanes.load(bias + j));
+      if (slopes == nullptr) {
+        lanes.store(Form::value(v), y + begin + j);
+      } else {
+        const auto [value, slope] = Form::both(v);
+        lanes.store(value, y + begin + j);
+        lanes.store(slope, slopes + begin + j);
+      }
+    });
+  }
+}
+
+void gelu_range(const Real* x, Index count, Real* y) { gelu_loop<Gelu>(x, count, y); }
+void gelu_gradient_range(const Real* x, const Real* d_y, Index count, Real beta, Real* d_x) {
+  gelu_gradient_loop<Gelu>(x, d_y, count, beta, d_x);
+}
+void biased_gelu_rows(const Real* z, const Real* bias, Index rows, Index width, Real* y, Real* slopes) {
+  biased_gelu_loop<Gelu>(z, bias, rows, width, y, slopes);
+}
+void gelu_tanh_range(const Real* x, Index count, Real* y) { gelu_loop<GeluTanh>(x, count, y); }
+void gelu_tanh_gradient_range(const Real* x, const Real* d_y, Index count, Real beta, Real* d_x) {
+  gelu_gradient_loop<GeluTanh>(x, d_y, count, beta, d_x);
+}
+void biased_gelu_tanh_rows(const Real* z, const Real* bias, Index rows, Index width, Real* y, Real* slopes) {
+  biased_gelu_loop<GeluTanh>(z, bias, rows, width, y, slopes);
 }
 
 void swiglu_rows(const Real* x, Index begin, Index end, Index width, Real* y) {
@@ -111,6 +151,8 @@ HWY_EXPORT(gelu_range);
 HWY_EXPORT(gelu_gradient_range);
 HWY_EXPORT(gelu_tanh_range);
 HWY_EXPORT(gelu_tanh_gradient_range);
+HWY_EXPORT(biased_gelu_rows);
+HWY_EXPORT(biased_gelu_tanh_rows);
 HWY_EXPORT(swiglu_rows);
 HWY_EXPORT(swiglu_gradient_rows);
 
@@ -139,6 +181,35 @@ void gelu_tanh_forward(const Real* x, Index count, Real* y) {
 void gelu_tanh_backward(const Real* x, const Real* d_y, Index count, Real beta, Real* d_x) {
   parallel_for(count, numbers_a_share, [&](Index begin, Index end) {
     HWY_DYNAMIC_DISPATCH(gelu_tanh_gradient_range)(x + begin, d_y + begin, end - begin, beta, d_x + begin);
+  });
+}
+
+namespace {
+
+/// calls share(begin row, rows) for the rows of each worker.
+template <class Share>
+void for_rows(Index rows, Index width, Share&& share) {
+  parallel_for(rows, numbers_a_share / std::max<Index>(1, width),
+               [&](Index begin, Index end) { share(begin, end - begin); });
+}
+
+Real* at_row(Real* matrix, Index row, Index width) {
+  return matrix == nullptr ? nullptr : matrix + row * width;
+}
+
+}  // namespace
+
+void biased_gelu(const Real* z, const Real* bias, Index rows, Index width, Real* y, Real* slopes) {
+  for_rows(rows, width, [&](Index begin, Index count) {
+    HWY_DYNAMIC_DISPATCH(biased_gelu_rows)
+    (z + begin * width, bias, count, width, y + begin * width, at_row(slopes, begin, width));
+  });
+}
+
+void biased_gelu_tanh(const Real* z, const Real* bias, Index rows, Index width, Real* y, Real* slopes) {
+  for_rows(rows, width, [&](Index begin, Index count) {
+    HWY_DYNAMIC_DISPATCH(biased_gelu_tanh_rows)
+    (z + begin * width, bias, count, width, y + begin * width, at_row(slopes, begin, width));
   });
 }
 

@@ -15,6 +15,11 @@ void gelu_backward(const Real* x, const Real* d_y, Index count, Real beta, Real*
 void gelu_tanh_forward(const Real* x, Index count, Real* y);
 void gelu_tanh_backward(const Real* x, const Real* d_y, Index count, Real beta, Real* d_x);
 
+/// Gelu of a product in one pass: with v = z + bias (bias [width], null: none), y = gelu(v). Where `slopes`
+/// is given, it becomes the derivative at v; it may be z itself, and so may y. z, y, slopes [rows, width].
+void biased_gelu(const Real* z, const Real* bias, Index rows, Index width, Real* y, Real* slopes);
+void biased_gelu_tanh(const Real* z, const Real* bias, Index rows, Index width, Real* y, Real* slopes);
+
 /// y = a b logistic(b), x = [b | a]: x [rows, 2 width], y [rows, width].
 void swiglu_forward(const Real* x, Index rows, Index width, Real* y);
 void swiglu_backward(const Real* x, const Real* d_y, Index rows, Index width, Real beta, Real* d_x);

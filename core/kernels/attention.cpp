@@ -54,10 +54,10 @@ void forward_share(const AttentionProblem& problem, const AttentionResult& resul
       problem.term);
 }
 
-/// Query tiles [begin, end) of the heads that share key head `key_head` of sequence `batch`. d_k, d_v [Tk,
-/// D].
+/// Query tiles [begin, end) of the heads that share key head `key_head` of sequence `batch`.
 void backward_share(const AttentionProblem& problem, const AttentionGradients& gradients, Real* workspace,
-                    Index worker, Index batch, Index key_head, Index begin, Index end, Real* d_k, Real* d_v) {
+                    Index worker, Index batch, Index key_head, Index begin, Index end,
+                    const KeyGradients& sums) {
   std::visit(
       [&](const auto& view) {
         Carver carver(workspace);
@@ -68,7 +68,7 @@ void backward_share(const AttentionProblem& problem, const AttentionGradients& g
         const Index tiles = problem.tiles(), group = problem.heads / problem.key_heads;
         for (Index item = begin; item < end; ++item) {
           scores.start(batch, key_head * group + item / tiles, balanced_order(item % tiles, tiles));
-          backward.run<Term>(term, gradients, d_k, d_v);
+          backward.run<Term>(term, gradients, sums);
         }
       },
       problem.term);
@@ -143,21 +143,32 @@ void attention_forward(const AttentionProblem& problem, const AttentionResult& r
 
 namespace {
 
+/// Key head number `place` of all sequences, in a gradient that stands like `rows`; null stays null.
+Real* of_key_head(const AttentionProblem& problem, Real* gradient, const HeadRows& rows, Index place) {
+  if (gradient == nullptr) return nullptr;
+  return gradient + rows.at(place / problem.key_heads, place % problem.key_heads);
+}
+
+void clear_rows(Real* to, Index stride, Index rows, Index width) {
+  for (Index r = 0; r < rows; ++r) std::fill_n(to + r * stride, width, Real{0});
+}
+
 /// Each worker takes whole key heads and sums their d_k, d_v in place.
 void backward_alone(const AttentionProblem& problem, const AttentionGradients& gradients, Real* workspace,
                     Index key_heads) {
   const Index each = attention_backward_workspace(problem);
-  const Index numbers = problem.key_rows * problem.width;
   const Index items = problem.heads / problem.key_heads * problem.tiles();
   parallel_shares(key_heads, 1, [&](int worker, Index begin, Index end) {
     for (Index place = begin; place < end; ++place) {
-      Real* const d_k = gradients.d_k == nullptr ? nullptr : gradients.d_k + place * numbers;
-      Real* const d_v = gradients.d_v == nullptr ? nullptr : gradients.d_v + place * numbers;
-      if (d_k != nullptr && !gradients.add_k) std::fill_n(d_k, numbers, Real{0});
-      if (d_v != nullptr && !gradients.add_v) std::fill_n(d_v, numbers, Real{0});
+      const KeyGradients sums{of_key_head(problem, gradients.d_k, problem.key, place), problem.key.row,
+                              of_key_head(problem, gradients.d_v, problem.value, place), problem.value.row};
+      if (sums.k != nullptr && !gradients.add_k)
+        clear_rows(sums.k, sums.k_stride, problem.key_rows, problem.width);
+      if (sums.v != nullptr && !gradients.add_v)
+        clear_rows(sums.v, sums.v_stride, problem.key_rows, problem.width);
       HWY_DYNAMIC_DISPATCH(backward_share)
       (problem, gradients, workspace + worker * each, worker, place / problem.key_heads,
-       place % problem.key_heads, 0, items, d_k, d_v);
+       place % problem.key_heads, 0, items, sums);
     }
   });
 }
@@ -176,25 +187,24 @@ void backward_shared(const AttentionProblem& problem, const AttentionGradients& 
     if (d_v != nullptr) std::fill_n(d_v, numbers, Real{0});
     HWY_DYNAMIC_DISPATCH(backward_share)
     (problem, gradients, workspace + worker * each, worker, place / problem.key_heads,
-     place % problem.key_heads, begin, end, d_k, d_v);
+     place % problem.key_heads, begin, end, KeyGradients{d_k, problem.width, d_v, problem.width});
   });
-  const auto add_parts = [&](Real* to, bool add, Index which) {
+  const auto add_parts = [&](Real* gradient, const HeadRows& rows, bool add, Index which) {
+    Real* const to = of_key_head(problem, gradient, rows, place);
     if (to == nullptr) return;
-    to += place * numbers;
-    if (parts == 0 && !add) std::fill_n(to, numbers, Real{0});
-    parallel_for(numbers, 16384, [&](Index begin, Index end) {
-      for (int part = 0; part < parts; ++part) {
-        const Real* const from = partials + (2 * part + which) * step;
-        if (part == 0 && !add) {
-          std::copy(from + begin, from + end, to + begin);
-        } else {
-          for (Index n = begin; n < end; ++n) to[n] += from[n];
+    parallel_for(problem.key_rows, 16384 / problem.width + 1, [&](Index begin, Index end) {
+      for (Index row = begin; row < end; ++row) {
+        Real* const sum = to + row * rows.row;
+        if (!add) std::fill_n(sum, problem.width, Real{0});
+        for (int part = 0; part < parts; ++part) {
+          const Real* const from = partials + (2 * part + which) * step + row * problem.width;
+          for (Index c = 0; c < problem.width; ++c) sum[c] += from[c];
         }
       }
     });
   };
-  add_parts(gradients.d_k, gradients.add_k, 0);
-  add_parts(gradients.d_v, gradients.add_v, 1);
+  add_parts(gradients.d_k, problem.key, gradients.add_k, 0);
+  add_parts(gradients.d_v, problem.value, gradients.add_v, 1);
 }
 
 }  // namespace

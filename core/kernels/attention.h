@@ -21,15 +21,30 @@ using TermView = std::variant<std::monostate, LinearBiasView, DistanceBiasView>;
 inline constexpr Index attention_tile_rows = 64;
 inline constexpr Index attention_tile_keys = 64;
 
+/// Where the rows of D numbers of an operand stand: how far apart sequences, heads and rows are.
+struct HeadRows {
+  Index sequence = 0, head = 0, row = 0;
+  Index at(Index b, Index h, Index r = 0) const { return b * sequence + h * head + r * row; }
+
+  /// [B, H, T, D] without gaps.
+  static HeadRows by_head(Index heads, Index rows, Index width) {
+    return {heads * rows * width, rows * width, width};
+  }
+  /// H D columns of a tensor [B, T, row_width].
+  static HeadRows by_row(Index rows, Index row_width, Index width) {
+    return {rows * row_width, width, row_width};
+  }
+};
+
 /// The operands of one attention, forward or backward.
 struct AttentionProblem {
   Index batch = 0, heads = 0, key_heads = 0;  // key_heads divides heads
   Index query_rows = 0, key_rows = 0;         // last rows aligned
   Index width = 0;
-  const Real* q = nullptr;  // [B, H, Tq, D]
-  const Real* k = nullptr;  // Tk rows of D at key_stride * (b Hkv + hkv)
-  const Real* v = nullptr;  // likewise
-  Index key_stride = 0;
+  const Real* q = nullptr;             // B, H, Tq rows of D
+  const Real* k = nullptr;             // B, Hkv, Tk rows of D
+  const Real* v = nullptr;             // likewise
+  HeadRows query, key, value, output;  // where they stand; the gradient of an operand stands like the operand
   Real scale = 1;
   const Real* query_scale = nullptr;  // [Tq], or [H, Tq] with query_scale_stride = Tq; null: 1
   Index query_scale_stride = 0;
@@ -59,7 +74,7 @@ struct AttentionProblem {
 /// What attention_forward writes. A row that sees no key has output 0 and log_sum +infinity, so that the
 /// backward pass computes exp(score - log_sum) = 0 there without asking.
 struct AttentionResult {
-  Real* out = nullptr;      // [B, H, Tq, D]
+  Real* out = nullptr;      // B, H, Tq rows of D, as problem.output says
   Real* log_sum = nullptr;  // [B, H, Tq]; null: not wanted
   double* probe = nullptr;  // [workers, H, attention_probe_sums], added to; null: not wanted
   Index probe_sinks = 0;

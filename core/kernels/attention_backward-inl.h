@@ -30,26 +30,29 @@ class BackwardTile {
         d_query_(carver.take(attention_tile_rows * padded_width(problem))),
         d_keys_(carver.take(attention_tile_keys * padded_width(problem))) {}
 
-  /// d_k, d_v: of the head's keys [Tk, D], added to; null: not wanted.
+  /// `sums`: of the head's Tk keys and values, added to.
   template <class Term>
-  void run(Term& term, const AttentionGradients& gradients, Real* d_k, Real* d_v) {
+  void run(Term& term, const AttentionGradients& gradients, const KeyGradients& sums) {
     start(gradients);
     bool first = true;
     const bool want_query = gradients.d_q != nullptr || gradients.d_query_scale != nullptr;
     for_key_tiles<Term>(problem_, scores_, [&] {
       scores_.score(term);
-      scores_.key_products(scores_.value_rows(), d_out_columns_, d_scores_);
+      scores_.key_products(scores_.values_here(), d_out_columns_, d_scores_);
       const Real* const drop = scores_.dropout_factors();
       for (Index row = 0; row < scores_.padded_rows(); row += lane_count()) {
         scores_.whole() ? differentiate<true>(term, row, drop) : differentiate<false>(term, row, drop);
       }
       if (want_query) {
-        scores_.add_over_keys(d_scores_, scores_.key_rows(), d_query_, padded_width(problem_), first);
+        scores_.add_over_keys(d_scores_, scores_.keys_here(), d_query_, padded_width(problem_), first);
       }
       first = false;
-      const Index offset = scores_.first_key_row() * problem_.width;
-      if (d_k != nullptr) add_over_rows(d_scores_, query_rows_, padded_width(problem_), d_k + offset);
-      if (d_v != nullptr) add_over_rows(scores_.scores(), d_out_rows_, d_out_stride_, d_v + offset);
+      const Index key = scores_.first_key_row();
+      if (sums.k != nullptr)
+        add_over_rows(d_scores_, {query_rows_, padded_width(problem_)}, sums.k + key * sums.k_stride,
+                      sums.k_stride);
+      if (sums.v != nullptr)
+        add_over_rows(scores_.scores(), d_out_rows_, sums.v + key * sums.v_stride, sums.v_stride);
       term.gradient(scores_.tile(), d_scores_);
     });
     if (first) std::fill_n(d_query_, scores_.rows() * padded_width(problem_), Real{0});
@@ -59,40 +62,44 @@ class BackwardTile {
  private:
   void start(const AttentionGradients& gradients) {
     const Index width = problem_.width, padded = padded_width(problem_), rows = scores_.rows();
-    const Real* const d_out = gradients.d_out + scores_.row_index() * width;
-    const Real* const out = gradients.out + scores_.row_index() * width;
+    const Index place = problem_.output.at(scores_.batch(), scores_.head(), scores_.first_row());
+    const Rows d_out{gradients.d_out + place, problem_.output.row};
+    const Real* const out = gradients.out + place;
     // Padding rows have log_sum infinity: their probabilities are 0, whatever their scores.
     std::fill_n(log_sum_, scores_.padded_rows(), std::numeric_limits<Real>::infinity());
     std::copy_n(gradients.log_sum + scores_.row_index(), rows, log_sum_);
     std::fill_n(delta_, scores_.padded_rows(), Real{0});
-    transpose(d_out, width, rows, width, nullptr, d_out_columns_, attention_tile_rows, scores_.padded_rows());
-    for (Index i = 0; i < rows; ++i) delta_[i] = dot(d_out + i * width, out + i * width, width);
+    transpose(d_out.first, d_out.stride, rows, width, nullptr, d_out_columns_, attention_tile_rows,
+              scores_.padded_rows());
+    for (Index i = 0; i < rows; ++i) {
+      delta_[i] = dot(d_out.first + i * d_out.stride, out + i * d_out.stride, width);
+    }
+    const Rows queries{scores_.query_rows(), problem_.query.row};
     const bool whole_vectors = width % lane_count() == 0;
     d_out_rows_ = whole_vectors ? d_out : padded_rows(d_out, nullptr, d_out_padded_);
-    d_out_stride_ = whole_vectors ? width : padded;
     if (!whole_vectors) {
-      padded_rows(scores_.query_rows(), scores_.factors(), query_rows_);
+      padded_rows(queries, scores_.factors(), query_rows_);
       return;
     }
     const Lanes d;
     for (Index i = 0; i < rows; ++i) {
       const auto factor = hn::Set(d, scores_.factors()[i]);
       for (Index c = 0; c < width; c += lane_count()) {
-        hn::Store(hn::Mul(factor, hn::LoadU(d, scores_.query_rows() + i * width + c)), d,
+        hn::Store(hn::Mul(factor, hn::LoadU(d, queries.first + i * queries.stride + c)), d,
                   query_rows_ + i * padded + c);
       }
     }
   }
 
   /// The tile's rows of D numbers, times `factors` where given, filled up with zeros to whole vectors.
-  const Real* padded_rows(const Real* from, const Real* factors, Real* to) const {
+  Rows padded_rows(const Rows& from, const Real* factors, Real* to) const {
     const Index width = problem_.width, padded = padded_width(problem_);
     for (Index i = 0; i < scores_.rows(); ++i) {
       const Real factor = factors == nullptr ? Real{1} : factors[i];
-      for (Index c = 0; c < width; ++c) to[i * padded + c] = factor * from[i * width + c];
+      for (Index c = 0; c < width; ++c) to[i * padded + c] = factor * from.first[i * from.stride + c];
       std::fill_n(to + i * padded + width, padded - width, Real{0});
     }
-    return to;
+    return {to, padded};
   }
 
   /// Of one vector of rows: scores become the weights of the values, the products dO V^T become dS.
@@ -130,22 +137,22 @@ class BackwardTile {
   }
 
   /// to[keys, D] += weights[keys, rows] B[rows, D].
-  void add_over_rows(const Real* weights, const Real* b, Index b_stride, Real* to) {
+  void add_over_rows(const Real* weights, const Rows& b, Real* to, Index to_stride) {
     const Index width = problem_.width, padded = padded_width(problem_);
     const Index vectors = (width + lane_count() - 1) / lane_count();
     scores_.for_key_bands([&](Index begin, Index end, Index first, Index last) {
       const Real* const a = weights + begin * attention_tile_rows + first;
       if (width % lane_count() == 0) {
         multiply<Layout::depth_adjacent, Into::add>(a, attention_tile_rows, end - begin, last - first,
-                                                    b + first * b_stride, b_stride, to + begin * width, width,
-                                                    vectors);
+                                                    b.first + first * b.stride, b.stride,
+                                                    to + begin * to_stride, to_stride, vectors);
         return;
       }
       multiply<Layout::depth_adjacent, Into::overwrite>(a, attention_tile_rows, end - begin, last - first,
-                                                        b + first * b_stride, b_stride, d_keys_, padded,
+                                                        b.first + first * b.stride, b.stride, d_keys_, padded,
                                                         vectors);
       for (Index j = begin; j < end; ++j) {
-        for (Index c = 0; c < width; ++c) to[j * width + c] += d_keys_[(j - begin) * padded + c];
+        for (Index c = 0; c < width; ++c) to[j * to_stride + c] += d_keys_[(j - begin) * padded + c];
       }
     });
   }
@@ -156,10 +163,12 @@ class BackwardTile {
       const Real* const sums = d_query_ + i * padded;
       const Index row = scores_.row_index() + i;
       if (gradients.d_query_scale != nullptr) {
-        gradients.d_query_scale[row] = problem_.scale * dot(sums, problem_.q + row * width, width);
+        gradients.d_query_scale[row] =
+            problem_.scale * dot(sums, scores_.query_rows() + i * problem_.query.row, width);
       }
       if (gradients.d_q == nullptr) continue;
-      Real* const d_q = gradients.d_q + row * width;
+      Real* const d_q =
+          gradients.d_q + problem_.query.at(scores_.batch(), scores_.head(), scores_.first_row() + i);
       const Real factor = scores_.factors()[i];
       if (gradients.add_q) {
         for (Index c = 0; c < width; ++c) d_q[c] += factor * sums[c];
@@ -175,8 +184,7 @@ class BackwardTile {
   Real* delta_;          // [rows]
   Real* d_out_columns_;  // [D, rows]
   Real* d_out_padded_;   // [rows, D padded]
-  const Real* d_out_rows_ = nullptr;
-  Index d_out_stride_ = 0;
+  Rows d_out_rows_;
   Real* query_rows_;  // [rows, D padded], scaled
   Real* d_scores_;    // [keys, rows]
   Real* d_query_;     // [rows, D padded]

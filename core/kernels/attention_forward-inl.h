@@ -37,7 +37,7 @@ class ForwardTile {
         grown = (scores_.whole() ? absorb<true>(term, row, drop) : absorb<false>(term, row, drop)) || grown;
       }
       if (grown && !first) rescale_sums();
-      scores_.add_over_keys(scores_.scores(), scores_.value_rows(), sums_, padded_width(problem_), first);
+      scores_.add_over_keys(scores_.scores(), scores_.values_here(), sums_, padded_width(problem_), first);
       first = false;
     });
     finish(result, first);
@@ -124,6 +124,7 @@ class ForwardTile {
   void finish(const AttentionResult& result, bool nothing_seen) {
     const Lanes d;
     const Index width = problem_.width, padded = padded_width(problem_);
+    Real* const out = result.out + problem_.output.at(scores_.batch(), scores_.head(), scores_.first_row());
     if (nothing_seen) std::fill_n(sums_, scores_.rows() * padded, Real{0});
     for (Index i = 0; i < scores_.rows(); ++i) {
       // == and not > : a NaN has to come through.
@@ -132,7 +133,7 @@ class ForwardTile {
       for (Index c = 0; c < width; c += lane_count()) {
         hn::Store(hn::Mul(hn::Set(d, inverse), hn::Load(d, sums + c)), d, sums + c);
       }
-      std::copy_n(sums, width, result.out + (scores_.row_index() + i) * width);
+      std::copy_n(sums, width, out + i * problem_.output.row);
       // What the probe and the backward pass subtract from a score.
       total_[i] = total_[i] == 0 ? std::numeric_limits<Real>::infinity() : highest_[i] + std::log(total_[i]);
     }

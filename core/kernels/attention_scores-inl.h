@@ -23,6 +23,12 @@ inline Index key_tile_count(const AttentionProblem& problem) {
 /// Width of a head in whole vectors of any instruction set.
 inline Index padded_width(const AttentionProblem& problem) { return Carver::rounded(problem.width); }
 
+/// Rows of D numbers, `stride` apart; the last vector of each may be read whole.
+struct Rows {
+  const Real* first = nullptr;
+  Index stride = 0;
+};
+
 /// One query tile of one head, transposed so that lanes are its rows, and the key tile it looks at.
 class TileScores {
  public:
@@ -52,8 +58,8 @@ class TileScores {
       const Real* const row_scale = problem_.query_scale + head * problem_.query_scale_stride + first_row_;
       for (Index i = 0; i < rows_; ++i) factors_[i] *= row_scale[i];
     }
-    transpose(query_rows(), problem_.width, rows_, problem_.width, factors_, queries_, attention_tile_rows,
-              vectors_ * lane_count());
+    transpose(query_rows(), problem_.query.row, rows_, problem_.width, factors_, queries_,
+              attention_tile_rows, vectors_ * lane_count());
   }
 
   /// Before the keys are looked at from the beginning, once more or for the first time.
@@ -69,25 +75,21 @@ class TileScores {
     begins_ = std::exchange(fresh_, false);
     whole_ = mask_.whole();
     const Index key_head = head_ / (problem_.heads / problem_.key_heads);
-    const Index offset =
-        problem_.key_stride * (batch_ * problem_.key_heads + key_head) + first_key_ * problem_.width;
-    key_rows_ = problem_.k + offset;
-    value_rows_ = problem_.v + offset;
-    stride_ = problem_.width;
+    keys_here_ = {problem_.k + problem_.key.at(batch_, key_head, first_key_), problem_.key.row};
+    values_here_ = {problem_.v + problem_.value.at(batch_, key_head, first_key_), problem_.value.row};
     if (padded_keys_ != nullptr) {
-      key_rows_ = pad(key_rows_, keys_, padded_keys_);
-      value_rows_ = pad(value_rows_, keys_, padded_values_);
-      stride_ = padded_width(problem_);
+      keys_here_ = pad(keys_here_, padded_keys_);
+      values_here_ = pad(values_here_, padded_values_);
     }
     return true;
   }
 
   /// to[keys, rows] = A[keys, D] B[D, rows], where some row of the band sees the key.
-  void key_products(const Real* a, const Real* b, Real* to) const {
+  void key_products(const Rows& a, const Real* b, Real* to) const {
     for_key_bands([&](Index begin, Index end, Index first, Index last) {
       const Index column = first / lane_count() * lane_count();
       multiply<Layout::depth_adjacent, Into::overwrite>(
-          a + begin * stride_, stride_, end - begin, problem_.width, b + column, attention_tile_rows,
+          a.first + begin * a.stride, a.stride, end - begin, problem_.width, b + column, attention_tile_rows,
           to + begin * attention_tile_rows + column, attention_tile_rows,
           (last - column + lane_count() - 1) / lane_count());
     });
@@ -96,7 +98,7 @@ class TileScores {
   /// Scores of the tile, and what the term makes ready.
   template <class Term>
   void score(Term& term) {
-    key_products(key_rows_, queries_, scores_);
+    key_products(keys_here_, queries_, scores_);
     if constexpr (Term::active) term.prepare(tile());
   }
 
@@ -124,7 +126,7 @@ class TileScores {
   }
 
   /// sums[rows, D] (+)= weights^T[rows, keys] B[keys, D], weights standing [keys, rows].
-  void add_over_keys(const Real* weights, const Real* b, Real* sums, Index sums_stride, bool first) const {
+  void add_over_keys(const Real* weights, const Rows& b, Real* sums, Index sums_stride, bool first) const {
     const Index vectors = (problem_.width + lane_count() - 1) / lane_count();
     const Index height = whole_ ? rows_ : band;
     for (Index begin = 0; begin < rows_; begin += height) {
@@ -134,11 +136,13 @@ class TileScores {
       const Real* const a = weights + from * attention_tile_rows + begin;
       Real* const c = sums + begin * sums_stride;
       if (first) {
-        multiply<Layout::rows_adjacent, Into::overwrite>(
-            a, attention_tile_rows, end - begin, depth, b + from * stride_, stride_, c, sums_stride, vectors);
+        multiply<Layout::rows_adjacent, Into::overwrite>(a, attention_tile_rows, end - begin, depth,
+                                                         b.first + from * b.stride, b.stride, c, sums_stride,
+                                                         vectors);
       } else if (depth > 0) {
         multiply<Layout::rows_adjacent, Into::add>(a, attention_tile_rows, end - begin, depth,
-                                                   b + from * stride_, stride_, c, sums_stride, vectors);
+                                                   b.first + from * b.stride, b.stride, c, sums_stride,
+                                                   vectors);
       }
     }
   }
@@ -169,16 +173,25 @@ class TileScores {
   }
 
   ScoreTile tile() const {
-    return {batch_,  head_, first_row_, rows_,     first_key_, keys_,
-            begins_, mask_, queries_,   key_rows_, stride_,    scores_};
+    return {batch_,
+            head_,
+            first_row_,
+            rows_,
+            first_key_,
+            keys_,
+            begins_,
+            mask_,
+            queries_,
+            keys_here_.first,
+            keys_here_.stride,
+            scores_};
   }
   bool whole() const { return whole_; }
-  const Real* query_rows() const { return problem_.q + (row_index()) * problem_.width; }
+  const Real* query_rows() const { return problem_.q + problem_.query.at(batch_, head_, first_row_); }
   /// The number of the tile's first row among all rows [B, H, Tq].
   Index row_index() const { return (batch_ * problem_.heads + head_) * problem_.query_rows + first_row_; }
-  const Real* key_rows() const { return key_rows_; }
-  const Real* value_rows() const { return value_rows_; }
-  Index stride() const { return stride_; }
+  const Rows& keys_here() const { return keys_here_; }
+  const Rows& values_here() const { return values_here_; }
   const Real* factors() const { return factors_; }
   Real* scores() const { return scores_; }
   Index batch() const { return batch_; }
@@ -190,13 +203,13 @@ class TileScores {
   Index first_key_row() const { return first_key_; }
 
  private:
-  const Real* pad(const Real* rows, Index count, Real* to) const {
+  Rows pad(const Rows& rows, Real* to) const {
     const Index width = problem_.width, padded = padded_width(problem_);
-    for (Index j = 0; j < count; ++j) {
-      std::copy_n(rows + j * width, width, to + j * padded);
+    for (Index j = 0; j < keys_; ++j) {
+      std::copy_n(rows.first + j * rows.stride, width, to + j * padded);
       std::fill_n(to + j * padded + width, padded - width, Real{0});
     }
-    return to;
+    return {to, padded};
   }
 
   const AttentionProblem& problem_;
@@ -206,8 +219,8 @@ class TileScores {
   Real *drop_rows_ = nullptr, *drop_ = nullptr;
   Real *padded_keys_ = nullptr, *padded_values_ = nullptr;
   Index batch_ = 0, head_ = 0, first_row_ = 0, rows_ = 0, vectors_ = 0;
-  Index first_key_ = 0, keys_ = 0, stride_ = 0;
-  const Real *key_rows_ = nullptr, *value_rows_ = nullptr;
+  Index first_key_ = 0, keys_ = 0;
+  Rows keys_here_, values_here_;
   TileMask mask_{KeyMask{}, 0, 0, 0, 0};
   bool whole_ = false, fresh_ = true, begins_ = false;
 };

@@ -56,6 +56,14 @@ struct ScoreTile {
   Real* scores = nullptr;  // q . k, before anything is added
 };
 
+/// Where the gradients of one key head's rows are summed; null: not wanted.
+struct KeyGradients {
+  Real* k = nullptr;
+  Index k_stride = 0;
+  Real* v = nullptr;
+  Index v_stride = 0;
+};
+
 /// In which order a term wants the key tiles of a query tile.
 enum class KeyOrder { left_to_right, right_to_left };
 

@@ -34,6 +34,18 @@ void add_columns(const Real* x, Index rows, Index width, Real* total) {
   }
 }
 
+// x becomes x times factors; total, where given, gets the sum over rows of the new x added.
+void multiply_and_add_columns(const Real* factors, Index rows, Index width, Real* x, Real* total) {
+  for (Index row = 0; row < rows; ++row) {
+    const Index begin = row * width;
+    for_each_vector(width, [&](auto lanes, Index j) HWY_ATTR {
+      const auto product = hn::Mul(lanes.load(x + begin + j), lanes.load(factors + begin + j));
+      lanes.store(product, x + begin + j);
+      if (total != nullptr) lanes.store(hn::Add(lanes.load(total + j), product), total + j);
+    });
+  }
+}
+
 void scaled_add_range(const Real* x, Index count, Real factor, Real beta, Real* out) {
   const auto factors = hn::Set(RealTag(), factor);
   if (beta == Real{0}) {
@@ -56,6 +68,7 @@ HWY_AFTER_NAMESPACE();
 namespace tapeline::inline TAPELINE_PRECISION {
 
 HWY_EXPORT(add_columns);
+HWY_EXPORT(multiply_and_add_columns);
 HWY_EXPORT(scaled_add_range);
 
 namespace {
@@ -78,6 +91,17 @@ void column_sums(const Real* x, Index rows, Index width, Real beta, Real* out, R
     HWY_DYNAMIC_DISPATCH(add_columns)(x + begin * width, end - begin, width, partial);
   });
   add_partial_sums(scratch, workers, width, beta, out);
+}
+
+void multiply_and_sum_columns(const Real* factors, Index rows, Index width, Real* x, Real beta, Real* sums,
+                              Real* scratch) {
+  const int workers = parallel_shares(rows, row_grain(width), [&](int worker, Index begin, Index end) {
+    Real* partial = sums == nullptr ? nullptr : scratch + worker * width;
+    if (partial != nullptr) std::fill_n(partial, width, Real{0});
+    HWY_DYNAMIC_DISPATCH(multiply_and_add_columns)
+    (factors + begin * width, end - begin, width, x + begin * width, partial);
+  });
+  if (sums != nullptr) add_partial_sums(scratch, workers, width, beta, sums);
 }
 
 void scaled_add(const Real* x, Index count, Real factor, Real beta, Real* out) {

@@ -3,8 +3,8 @@
 
 #include "core/error.h"
 #include "core/ops.h"
+#include "core/ops/head_columns.h"
 #include "core/ops/operand_text.h"
-#include "core/ops/rotation.h"
 #include "core/parallel.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
@@ -13,41 +13,8 @@ namespace {
 /// Numbers moved that are worth a thread of their own.
 constexpr Index grain = Index{1} << 13;
 
-/// Some heads of a row [.., W]: `heads` of `width` numbers each from column `first` on.
-struct HeadColumns {
-  Index batch = 0, time = 0, row_width = 0;
-  Index first = 0, heads = 0, width = 0;
-
-  Shape shape() const { return {batch, heads, time, width}; }
-  Index rows() const { return batch * time; }
-  Index rows_a_thread() const { return std::max<Index>(1, grain / std::max<Index>(heads * width, 1)); }
-  /// Where head h of row (b, t) stands in [B, T, W] and in [B, H, T, D].
-  Index in_rows(Index row, Index h) const { return row * row_width + first + h * width; }
-  Index in_heads(Index row, Index h) const { return ((row / time * heads + h) * time + row % time) * width; }
-};
-
-/// [B, T, W] -> [B, H, T, D], turned on the way.
-void cut(const HeadColumns& columns, const Turn& turn, bool accumulate, const Real* rows, Real* heads) {
-  parallel_for(columns.rows(), columns.rows_a_thread(), [&](Index begin, Index end) {
-    for (Index row = begin; row < end; ++row) {
-      for (Index h = 0; h < columns.heads; ++h) {
-        turn_row(turn, TurnDirection::forward, accumulate, row % columns.time, rows + columns.in_rows(row, h),
-                 heads + columns.in_heads(row, h), columns.width);
-      }
-    }
-  });
-}
-
-/// [B, H, T, D] -> its columns of [B, T, W], turned back.
-void join(const HeadColumns& columns, const Turn& turn, bool accumulate, const Real* heads, Real* rows) {
-  parallel_for(columns.rows(), columns.rows_a_thread(), [&](Index begin, Index end) {
-    for (Index row = begin; row < end; ++row) {
-      for (Index h = 0; h < columns.heads; ++h) {
-        turn_row(turn, TurnDirection::transposed, accumulate, row % columns.time,
-                 heads + columns.in_heads(row, h), rows + columns.in_rows(row, h), columns.width);
-      }
-    }
-  });
+Index rows_a_thread(const HeadColumns& columns) {
+  return std::max<Index>(1, grain / std::max<Index>(columns.heads * columns.width, 1));
 }
 
 /// The gradient of x, written once by the three rules of its parts, each its own columns. Their nodes follow
@@ -59,24 +26,48 @@ struct SplitGradient {
 
 }  // namespace
 
-HeadsSplit split_heads(Var x, Index heads, Index key_value_heads, const Rotation& query_rotation,
-                       const Rotation& key_rotation) {
-  require<ShapeError>(x && x.shape().rank() == 3, "split_heads: x is {}; expected [batch, time, width]",
-                      text(x));
+std::array<HeadColumns, 3> joint_columns(std::string_view op, Var x, Index heads, Index key_value_heads) {
+  require<ShapeError>(x && x.shape().rank() == 3, "{}: x is {}; expected [batch, time, width]", op, text(x));
   require<ShapeError>(heads >= 1 && key_value_heads >= 1 && heads % key_value_heads == 0,
-                      "split_heads: {} heads and {} key/value heads; the second must divide the first", heads,
+                      "{}: {} heads and {} key/value heads; the second must divide the first", op, heads,
                       key_value_heads);
   const Index all_heads = heads + 2 * key_value_heads;
   const Shape shape = x.shape();
-  require<ShapeError>(
-      shape.last() % all_heads == 0,
-      "split_heads: x is {} for {} heads and {} key/value heads; the width must be a multiple of {}",
-      shape.text(), heads, key_value_heads, all_heads);
+  require<ShapeError>(shape.last() % all_heads == 0,
+                      "{}: x is {} for {} heads and {} key/value heads; the width must be a multiple of {}",
+                      op, shape.text(), heads, key_value_heads, all_heads);
   const Index batch = shape[0], time = shape[1], width = shape.last() / all_heads;
-  const std::array<HeadColumns, 3> parts{
-      HeadColumns{batch, time, shape.last(), 0, heads, width},
-      HeadColumns{batch, time, shape.last(), heads * width, key_value_heads, width},
-      HeadColumns{batch, time, shape.last(), (heads + key_value_heads) * width, key_value_heads, width}};
+  return {HeadColumns{batch, time, shape.last(), 0, heads, width},
+          HeadColumns{batch, time, shape.last(), heads * width, key_value_heads, width},
+          HeadColumns{batch, time, shape.last(), (heads + key_value_heads) * width, key_value_heads, width}};
+}
+
+void cut(const HeadColumns& columns, const Turn& turn, bool accumulate, const Real* rows, Real* heads) {
+  parallel_for(columns.rows(), rows_a_thread(columns), [&](Index begin, Index end) {
+    for (Index row = begin; row < end; ++row) {
+      for (Index h = 0; h < columns.heads; ++h) {
+        turn_row(turn, TurnDirection::forward, accumulate, row % columns.time, rows + columns.in_rows(row, h),
+                 heads + columns.in_heads(row, h), columns.width);
+      }
+    }
+  });
+}
+
+void join(const HeadColumns& columns, const Turn& turn, bool accumulate, const Real* heads, Real* rows) {
+  parallel_for(columns.rows(), rows_a_thread(columns), [&](Index begin, Index end) {
+    for (Index row = begin; row < end; ++row) {
+      for (Index h = 0; h < columns.heads; ++h) {
+        turn_row(turn, TurnDirection::transposed, accumulate, row % columns.time,
+                 heads + columns.in_heads(row, h), rows + columns.in_rows(row, h), columns.width);
+      }
+    }
+  });
+}
+
+HeadsSplit split_heads(Var x, Index heads, Index key_value_heads, const Rotation& query_rotation,
+                       const Rotation& key_rotation) {
+  const std::array<HeadColumns, 3> parts = joint_columns("split_heads", x, heads, key_value_heads);
+  const Index time = parts[0].time, width = parts[0].width;
   const std::array<Turn, 3> turns{turn_of("split_heads", query_rotation, time, width),
                                   turn_of("split_heads", key_rotation, time, width), Turn{}};
   Tape& tape = x.tape();

@@ -132,6 +132,61 @@ TEST_CASE("linear: many rows on several threads") {
   }
 }
 
+TEST_CASE("linear_gelu: what linear and gelu give one after the other, on one thread and several") {
+  struct Pair {
+    Var (*fused)(Var, Var, Var);
+    Var (*activation)(Var);
+    const char* name;
+  };
+  Storage inputs[] = {random_storage({2, 75, 20}, "x"), random_storage({37, 20}, "weight"),
+                      random_storage({37}, "bias")};
+  const Storage weights = random_storage({2, 75, 37}, "weights");
+  for (const Pair& pair :
+       {Pair{linear_gelu, gelu, "linear_gelu"}, Pair{linear_gelu_tanh, gelu_tanh, "linear_gelu_tanh"}}) {
+    CAPTURE(pair.name);
+    for (const int count : {1, 3}) {
+      for (const bool with_bias : {true, false}) {
+        const ThreadSetting setting(count);
+        const auto run = [&](auto op) {
+          TestTape tape;
+          const Var x = tape->variable(inputs[0].tensor()), w = tape->variable(inputs[1].tensor()),
+                    b = with_bias ? tape->variable(inputs[2].tensor()) : Var{};
+          const Var y = op(x, w, b);
+          std::vector<std::vector<double>> all = {numbers_of(y.value())};
+          tape->backward(weighted_sum(y, weights.tensor()));
+          for (const Var input : {x, w, b}) {
+            if (input) all.push_back(numbers_of(input.grad()));
+          }
+          return all;
+        };
+        const auto fused = run(pair.fused);
+        const auto apart = run([&](Var x, Var w, Var b) { return pair.activation(linear(x, w, b)); });
+        REQUIRE(fused.size() == apart.size());
+        for (std::size_t i = 0; i < fused.size(); ++i) {
+          CHECK(largest_difference(fused[i], apart[i]) <= 10 * rounding());
+        }
+        TestTape silent(Recording::off);
+        const Var y = pair.fused(silent->constant(inputs[0].tensor()), silent->constant(inputs[1].tensor()),
+                                 with_bias ? silent->constant(inputs[2].tensor()) : Var{});
+        CHECK(largest_difference(numbers_of(y.value()), fused[0]) <= rounding());
+      }
+    }
+    Storage few[] = {random_storage({2, 3, 5}, "x"), random_storage({7, 5}, "weight"),
+                     random_storage({7}, "bias")};
+    gradcheck(pair.name, few,
+              [&](Tape&, std::span<const Var> in) { return pair.fused(in[0], in[1], in[2]); });
+    gradcheck(std::string(pair.name) + ", one input twice, no bias", std::span(few, 2),
+              [&](Tape&, std::span<const Var> in) {
+                return add(pair.fused(in[0], in[1], {}), linear(in[0], in[1], {}));
+              });
+  }
+  TestTape tape(Recording::off);
+  const Var x = tape->constant(inputs[0].tensor()), w = tape->constant(inputs[1].tensor());
+  CHECK_THROWS_WITH_AS(linear_gelu(x, w, x),
+                       "linear_gelu: bias is [2, 75, 20], weight is [37, 20]; expected a bias of [37]",
+                       ShapeError);
+}
+
 TEST_CASE("linear: gradients add up in a parameter, and only what wants one gets one") {
   ParameterStore store;
   const auto ones = [](Tensor value, RandomKey) {

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -34,6 +35,35 @@ TEST_CASE("rows: sums of columns by plain loops, for every instruction set, on o
           column_sums(x.data(), rows, width, 1, sums.data(), scratch.data());
           for (double& sum : right) sum *= 2;
           CHECK(largest_difference(numbers_of(sums.tensor()), right) <= rounding() * 10);
+        }
+      }
+    }
+  });
+}
+
+TEST_CASE("rows: a product in place and the sums of its columns, for every instruction set") {
+  for_every_instruction_set([](std::int64_t) {
+    for (const int threads : {1, 3}) {
+      const ThreadSetting setting(threads);
+      for (const Index width : {1, 7, 16, 33}) {
+        for (const Index rows : {0, 1, 3001}) {
+          const Storage given = random_storage({rows, width}, "x"),
+                        factors = random_storage({rows, width}, "factors");
+          std::vector<double> products, sums(static_cast<std::size_t>(width));
+          for (Index i = 0; i < rows * width; ++i) {
+            products.push_back(static_cast<double>(given.data()[i]) * static_cast<double>(factors.data()[i]));
+            sums[static_cast<std::size_t>(i % width)] += products.back();
+          }
+          const Storage scratch(Shape{column_sums_scratch(width)});
+          Storage found(Shape{width});
+          for (const bool wanted : {true, false}) {
+            Storage x(Shape{rows, width});
+            std::copy_n(given.data(), rows * width, x.data());
+            multiply_and_sum_columns(factors.data(), rows, width, x.data(), 0,
+                                     wanted ? found.data() : nullptr, scratch.data());
+            CHECK(largest_difference(numbers_of(x.tensor()), products) <= rounding());
+          }
+          CHECK(largest_difference(numbers_of(found.tensor()), sums) <= rounding() * 10);
         }
       }
     }

@@ -101,7 +101,7 @@ TEST_CASE("step trace: every op has a name and a phase, and all of a step is the
                                     "optimizer adamw"};
   for (const char* phase : {"forward ", "backward "}) {
     for (const char* op : {"block", "embedding", "gather_rows", "add", "dropout", "layer_norm", "linear",
-                           "split_heads", "attention", "merge_heads", "gelu", "cross_entropy"})
+                           "linear_gelu", "joint_attention", "cross_entropy"})
       expected.insert(std::string(phase) + op);
   }
   CHECK(seen == expected);
@@ -149,8 +149,8 @@ TEST_CASE("step trace: as JSON every event lies within its parent, and nothing o
   CHECK(times("step 2") == 1);
   CHECK(times("step 1 > batch sampling") == 1);
   CHECK(times("step 1 > forward") == 2);  // micro-batches
-  CHECK(times("step 1 > forward > block 1 > attention") == 2);
-  CHECK(times("step 2 > backward > block 0 > linear") == 2 * 4);
+  CHECK(times("step 1 > forward > block 1 > joint_attention") == 2);
+  CHECK(times("step 2 > backward > block 0 > linear") == 2 * 3);
   CHECK(times("step 2 > backward > cross_entropy") == 2);
   CHECK(times("step 1 > optimizer > adamw") == 1);
 }

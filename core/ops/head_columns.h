@@ -1,0 +1,31 @@
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "core/ops/rotation.h"
+
+/// Heads as columns of rows [B, T, W], and as tensors of their own [B, H, T, D].
+namespace tapeline::inline TAPELINE_PRECISION {
+
+/// Some heads of a row [.., W]: `heads` of `width` numbers each from column `first` on.
+struct HeadColumns {
+  Index batch = 0, time = 0, row_width = 0;
+  Index first = 0, heads = 0, width = 0;
+
+  Shape shape() const { return {batch, heads, time, width}; }
+  Index rows() const { return batch * time; }
+  /// Where head h of row (b, t) stands in [B, T, W] and in [B, H, T, D].
+  Index in_rows(Index row, Index h) const { return row * row_width + first + h * width; }
+  Index in_heads(Index row, Index h) const { return ((row / time * heads + h) * time + row % time) * width; }
+};
+
+/// The query, key and value heads of joint rows x [B, T, (H + 2 Hkv) D]. Throws ShapeError naming `op` and x.
+std::array<HeadColumns, 3> joint_columns(std::string_view op, Var x, Index heads, Index key_value_heads);
+
+/// [B, T, W] -> [B, H, T, D], turned on the way; `accumulate`: added to what is there.
+void cut(const HeadColumns& columns, const Turn& turn, bool accumulate, const Real* rows, Real* heads);
+/// [B, H, T, D] -> its columns of [B, T, W], turned back.
+void join(const HeadColumns& columns, const Turn& turn, bool accumulate, const Real* heads, Real* rows);
+
+}  // namespace tapeline::inline TAPELINE_PRECISION
