@@ -43,6 +43,15 @@ int run(const std::vector<std::string>& words) {
   return exit_code::done;
 }
 
+/// The threads of OpenMP wait for each other turning in circles, long enough that beside any other work
+/// the processors do little else: training was several times slower there. A short wait costs nothing on a
+/// machine of one's own. The library reads this when it is loaded, so the program begins once more; where it
+/// cannot, it goes on as it is.
+void wait_shortly(char** arguments) {
+  if (std::getenv("OMP_WAIT_POLICY") != nullptr || std::getenv("GOMP_SPINCOUNT") != nullptr) return;
+  if (::setenv("GOMP_SPINCOUNT", "1000", 1) == 0) ::execv("/proc/self/exe", arguments);
+}
+
 /// Every failure is one line on standard error and an exit code.
 int guarded_run(const std::vector<std::string>& words) {
   const std::string command = words.empty() ? std::string() : excerpt(words.front()) + ": ";
@@ -79,6 +88,7 @@ void occupy_standard_streams() {
 }  // namespace tapeline
 
 int main(int argc, char** argv) {
+  tapeline::wait_shortly(argv);
   tapeline::occupy_standard_streams();
   // A file-size limit and a reader who has left are errors of the write, not the end of a training run.
   std::signal(SIGXFSZ, SIG_IGN);

@@ -68,6 +68,9 @@ struct ConfigDifference {
 };
 /// In the order of the key table; equal configs give none.
 std::vector<ConfigDifference> config_difference(const Config& first, const Config& second);
+/// The same between a run and what it is to go on with: the number of threads may change, which whoever goes
+/// on is told costs the last bits.
+std::vector<ConfigDifference> run_difference(const Config& first, const Config& second);
 /// The differences on one line: `model.width 128, now 256; train.steps 700, now 10`.
 std::string describe(const std::vector<ConfigDifference>& differences);
 

@@ -154,8 +154,9 @@ toml::table parse_toml(std::string_view text, const std::string& label) {
   try {
     return toml::parse(text, std::string_view(label));
   } catch (const toml::parse_error& error) {
-    fail<ConfigError>("{}:{}:{}: no TOML: {}", label, error.source().begin.line, error.source().begin.column,
-                      excerpt(error.description(), 200));
+    const std::string_view hint = label.ends_with(".txt") ? "; a text to work on is given with --text" : "";
+    fail<ConfigError>("{}:{}:{}: no TOML: {}{}", label, error.source().begin.line,
+                      error.source().begin.column, excerpt(error.description(), 200), hint);
   }
 }
 

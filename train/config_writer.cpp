@@ -106,6 +106,12 @@ std::vector<ConfigDifference> config_difference(const Config& first, const Confi
   return differences;
 }
 
+std::vector<ConfigDifference> run_difference(const Config& first, const Config& second) {
+  std::vector<ConfigDifference> differences = config_difference(first, second);
+  std::erase_if(differences, [](const ConfigDifference& one) { return one.key == "train.threads"; });
+  return differences;
+}
+
 std::string describe(const std::vector<ConfigDifference>& differences) {
   std::vector<std::string> parts;
   for (const ConfigDifference& difference : differences) {

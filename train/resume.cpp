@@ -37,7 +37,7 @@ void check_same_tokens(const Checkpoint& checkpoint, const TrainingRecord& now) 
 void check_resumable(const Checkpoint& checkpoint, const Config& config, const TrainingRecord& now,
                      const std::string& prefix) {
   const std::string name = checkpoint.path().string();
-  const auto differences = config_difference(checkpoint.config().config, config);
+  const auto differences = run_difference(checkpoint.config().config, config);
   require<ConfigError>(differences.empty(), "\"{}\" was trained with another configuration: {}", name,
                        describe(differences));
   const TrainingRecord& stored = checkpoint.record();

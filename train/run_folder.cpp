@@ -86,7 +86,7 @@ void RunFolder::make() const {
 void RunFolder::claim(const ResolvedConfig& config, StoredFor use) const {
   if (holds_run()) {
     const ResolvedConfig present = parse_resolved(read_file(config_file()), {}, config_file().string(), use);
-    const auto differences = config_difference(present.config, config.config);
+    const auto differences = run_difference(present.config, config.config);
     require<ConfigError>(
         differences.empty(),
         "\"{}\" holds a run with another configuration: {}; choose another folder with --out",
@@ -105,6 +105,11 @@ void RunFolder::require_vacant(std::initializer_list<const char*> names) const {
                          "of; choose another folder with --out",
                          folder_.string(), name);
   }
+}
+
+void RunFolder::require_none(const char* name, const char* what) const {
+  require<ConfigError>(!fs::exists(folder_ / name), "\"{}\" holds {} ({}); choose another folder with --out",
+                       folder_.string(), what, name);
 }
 
 void RunFolder::require_vacant() const {

@@ -35,7 +35,9 @@ class RunFolder {
   /// Throws ConfigError when the folder has no configuration and yet one of these, which a run would replace:
   /// nobody can tell whose it is. `names` are of files and folders in it.
   void require_vacant(std::initializer_list<const char*> names) const;
-  /// The same for what train writes. The checkpoint of step 0 alone is no run yet.
+  /// Throws ConfigError when the folder has `name`, which says that it holds `what`, another kind of work.
+  void require_none(const char* name, const char* what) const;
+  /// require_vacant() for what train writes. The checkpoint of step 0 alone is no run yet.
   void require_vacant() const;
 
   /// The checkpoint that `latest` names, without that file the one of the last step; nullopt when there is

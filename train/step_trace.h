@@ -39,7 +39,8 @@ class StepTrace {
   Watch* watch() { return left_ > 0 ? &watch_ : nullptr; }
   /// After each step: writes the file once it was the last one. Throws FileError.
   void after_step();
-  /// At the end of a run that may have made fewer steps: writes those. Throws FileError.
+  /// At the end of a run that may have made fewer steps, while its model is there: writes those. Throws
+  /// FileError.
   void finish();
 
   const std::filesystem::path& file() const { return file_; }

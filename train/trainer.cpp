@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/error.h"
+#include "core/excerpt.h"
 #include "core/parallel.h"
 #include "train/checkpoint.h"
 #include "train/config_derived.h"
@@ -63,10 +64,16 @@ class Run {
     } catch (const Stopped&) {
       line_.clear();
       if (!saved_at_ || *saved_at_ != record_.step) save();
-      spdlog::warn("{}stopped by a signal after step {} of {}; saved as \"{}\"", prefix(), record_.step,
-                   config_.train.steps, folder_.checkpoint_file(record_.step).string());
+      spdlog::warn("{}stopped by a signal after step {} of {}; saved as \"{}\"; --resume goes on", prefix(),
+                   record_.step, config_.train.steps, folder_.checkpoint_file(record_.step).string());
+      try {
+        finish_trace();
+      } catch (const FileError& error) {  // the run itself is stopped, and saved
+        spdlog::error("{}", error.what());
+      }
       throw;
     }
+    finish_trace();
     if (record_.step < config_.train.steps && saved_at_ != record_.step) save();
     TrainOutcome outcome = describe_outcome();
     outcome.seconds = time_left.elapsed();
@@ -77,6 +84,11 @@ class Run {
   }
 
  private:
+  /// While the model is there: the trace names its parameters.
+  void finish_trace() {
+    if (options_.trace != nullptr) options_.trace->finish();
+  }
+
   void start() {
     // Before the folder becomes a run: a text that is refused leaves none behind.
     if (!text_.splits.validation.empty()) {
@@ -93,10 +105,11 @@ class Run {
                             ? options_.gemm_gflops
                             : measured_gemm_gflops(config_.model, shape_.micro_batch * shape_.length);
     line_.start({record_.step, shape_.tokens(), flops_.training(), gemm});
-    say("{}{} positions, {} parameters, {} steps of {} tokens ({} windows of {}, {} at once), {} thread{}",
+    say("{}{} positions, {} parameters, text {}, {} steps of {} tokens ({} windows of {}, {} at once), {} "
+        "thread{}",
         prefix(), config_.positional.kind, short_number(static_cast<double>(model_.parameters().size())),
-        config_.train.steps, shape_.tokens(), shape_.windows, shape_.length, shape_.micro_batch,
-        thread_count(), thread_count() == 1 ? "" : "s");
+        excerpt(text_.store.source()), config_.train.steps, shape_.tokens(), shape_.windows, shape_.length,
+        shape_.micro_batch, thread_count(), thread_count() == 1 ? "" : "s");
     if (record_.step > 0) say("{}going on after step {}", prefix(), record_.step);
   }
 
@@ -108,6 +121,7 @@ class Run {
           "\"{}\" holds a run already; give --resume to go on with it, or another folder with --out",
           folder_.path().string());
     }
+    folder_.require_none("cells", "a comparison");
     if (!options_.resume) folder_.require_vacant();
     folder_.make();
     lock_.emplace(folder_.path(), "train");
@@ -120,8 +134,10 @@ class Run {
       from.load_weights(model_.parameters());
       save();
     }
+    if (latest) restore(Checkpoint(*latest));  // what cannot be gone on with leaves no config.toml behind
+    if (options_.resume && !latest && !options_.from && std::filesystem::exists(folder_.metrics_file()))
+      spdlog::warn("{}\"{}\" holds no checkpoint: the run begins anew", prefix(), folder_.path().string());
     folder_.claim(resolved_);
-    if (latest) restore(Checkpoint(*latest));
   }
 
   void restore(const Checkpoint& checkpoint) {

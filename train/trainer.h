@@ -44,7 +44,7 @@ struct TrainOptions {
   /// Stop, saved, before a step that would end later than so many seconds after the first began; at least one
   /// step is made. 0: no end. It changes nothing else: resumed, the run goes on as if it had not stopped.
   double budget_seconds = 0;
-  StepTrace* trace = nullptr;  ///< of the first steps of this process
+  StepTrace* trace = nullptr;  ///< of the first steps of this process; written when the run ends before them
   double gemm_gflops = 0;      ///< the machine's measured speed, for the share shown; 0: measured now
   std::function<void(const StepDone&)> after_step;
   /// Measures the model after a step, instead of the evaluation on the validation split.

@@ -5,6 +5,8 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
+#include <type_traits>
 
 #include "core/error.h"
 #include "core/excerpt.h"
@@ -12,6 +14,23 @@
 
 namespace tapeline {
 namespace {
+
+/// Reads a number whole and within its range: the library's own conversion cuts what is too large.
+template <class Number>
+std::function<void(const std::string&)> number_reader(const Option& option, Number* target) {
+  const std::string flag = option.name.substr(option.name.rfind(',') + 1);
+  return [flag, target](const std::string& text) {
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, *target);
+    const char* expected = std::is_floating_point_v<Number> ? "a number"
+                           : std::is_signed_v<Number>       ? "a whole number"
+                                                            : "a whole number from 0 on";
+    require<ConfigError>(error != std::errc::result_out_of_range, "{} {}: that is out of range for {}", flag,
+                         excerpt(text), expected);
+    require<ConfigError>(error == std::errc{} && stop == end, "{} {}: expected {}", flag, excerpt(text),
+                         expected);
+  };
+}
 
 void bind(CLI::App& app, const Option& option) {
   CLI::Option* bound = std::visit(
@@ -21,6 +40,8 @@ void bind(CLI::App& app, const Option& option) {
           return app.add_flag(option.name, *target)->disable_flag_override();
         } else if constexpr (std::is_same_v<Target, std::function<void(const std::string&)>>) {
           return app.add_option_function<std::string>(option.name, target);
+        } else if constexpr (std::is_arithmetic_v<std::remove_pointer_t<Target>>) {
+          return app.add_option_function<std::string>(option.name, number_reader(option, target));
         } else {
           return app.add_option(option.name, *target);
         }
@@ -52,7 +73,16 @@ void check_first_word(const Program& program, const std::vector<std::string>& wo
   require<ConfigError>(!words.empty(), "no command is given; there are {}; {} --help says more",
                        fmt::join(names, ", "), program.name);
   const std::string& word = words.front();
-  if (word.starts_with('-') || std::ranges::find(names, word) != names.end()) return;
+  if (std::ranges::find(names, word) != names.end()) return;
+  if (word == "-h" || word == "--help" || word == "--version") return;
+  if (word.starts_with('-')) {
+    const auto command = std::ranges::find_first_of(words, names);
+    require<ConfigError>(command == words.end(),
+                         "{} stands before the command; write {} {} first, then what is "
+                         "said to it",
+                         excerpt(word), program.name, command == words.end() ? "" : *command);
+    return;
+  }
   const std::string nearest = nearest_name(word, names);
   fail<ConfigError>(
       "there is no command \"{}\"{}", excerpt(word),

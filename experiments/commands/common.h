@@ -44,6 +44,8 @@ class ConfigOptions {
   /// For the default --out: the preset's name, or the stem of the config file when there is one ("toy").
   std::string name() const;
   bool dry_run() const { return dry_run_; }
+  /// Whether the command line says nothing of what the configuration is.
+  bool says_nothing() const { return file_.empty() && preset_.empty() && sets_.empty() && flags_.empty(); }
 
  private:
   std::string file_;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/parallel.h"
 #include "data/tokenizer.h"
 #include "experiments/commands/common.h"
 #include "experiments/exit_code.h"
@@ -25,7 +26,7 @@ namespace {
 
 struct GenerateOptions {
   std::string checkpoint;
-  std::string prompt;
+  std::string prompt, threads;
   Generation request{.tokens = 256, .sampling = {.temperature = 0.8}};
   OutputOptions output;
 };
@@ -49,6 +50,9 @@ int generate_text(const GenerateOptions& options) {
   require<ConfigError>(options.request.tokens >= 1 && options.request.tokens <= most_tokens,
                        "--tokens is {}; it must lie between 1 and {}", options.request.tokens, most_tokens);
   const Checkpoint checkpoint(resolve_checkpoint(options.checkpoint));
+  ResolvedConfig config = checkpoint.config();
+  if (!options.threads.empty()) assign(config, {"train.threads", options.threads, "--threads"});
+  if (config.config.train.threads > 0) set_thread_count(config.config.train.threads);
   const std::unique_ptr<Transformer> model = checkpoint.make_model();
   const std::unique_ptr<Tokenizer> tokenizer = checkpoint.make_tokenizer();
   const std::vector<Token> prompt = encode_prompt(*tokenizer, options.prompt);
@@ -130,6 +134,10 @@ Command generate_command() {
        .value = "N",
        .help = "another seed, another text; default 0",
        .target = &sampling.seed},
+      {.name = "--threads",
+       .value = "N",
+       .help = "threads to use; default: as trained",
+       .target = &options->threads},
   };
   command.details = {
       "Writes the prompt and what follows it, token by token as they are made. The same seed gives the same "

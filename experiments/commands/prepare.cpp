@@ -85,10 +85,9 @@ Command prepare_command() {
        .path = Option::Path::file},
       {.name = "--tokenizer",
        .value = "KIND",
-       .help =
-           "bytes (256 of them; default) or chars (the characters of the text, a vocabulary of their own)",
+       .help = "bytes: 256 of them, the only kind that is the same for every text",
        .target = &options->tokenizer,
-       .offers = {"bytes", "chars"}},
+       .offers = {"bytes"}},
   };
   command.details = {
       "Other commands take a text as it is and keep its tokens by themselves; a token store is for texts "

@@ -20,7 +20,6 @@
 #include "train/progress.h"
 #include "train/run_folder.h"
 #include "train/scored_set.h"
-#include "train/signals.h"
 #include "train/step_trace.h"
 #include "train/trainer.h"
 #include "train/training_corpus.h"
@@ -54,32 +53,17 @@ StepTrace checked_trace(const TrainCommand& command, const std::filesystem::path
                        steps, most_trace_steps);
   if (command.trace.empty()) return StepTrace(fs::path());
   std::error_code none;
-  const fs::path file = fs::absolute(command.trace, none).lexically_normal();
+  fs::path file = fs::absolute(command.trace, none).lexically_normal();
+  if (!file.has_filename()) file = file.parent_path();
   const RunFolder run(fs::absolute(folder, none).lexically_normal() / "");
-  for (const fs::path& own : {run.config_file(), run.metrics_file(), run.checkpoints()}) {
+  for (const fs::path& own :
+       {run.path().parent_path(), run.config_file(), run.metrics_file(), run.checkpoints()}) {
     require<ConfigError>(file != own, "--trace \"{}\": the run keeps something else there; give another name",
                          excerpt(command.trace));
   }
   const bool in_new_folder = file.parent_path() == run.path().parent_path() && !fs::exists(folder, none);
   if (!in_new_folder) check_trace_file(command.trace);
   return StepTrace(command.trace, steps);
-}
-
-TrainOutcome train_traced(const ResolvedConfig& config, const TrainingText& text, TrainOptions options,
-                          StepTrace& trace) {
-  options.trace = &trace;
-  try {
-    TrainOutcome outcome = train_model(config, text, options);
-    trace.finish();
-    return outcome;
-  } catch (const Stopped&) {
-    try {
-      trace.finish();
-    } catch (const FileError& error) {  // the run itself is stopped, and saved
-      write_error(error.what());
-    }
-    throw;
-  }
 }
 
 std::string json_summary(const TrainOutcome& outcome, const std::filesystem::path& folder) {
@@ -139,6 +123,10 @@ int train(const TrainCommand& command) {
                           : std::filesystem::path(command.out);
   const RunFolder run(folder);
   const bool goes_on = command.resume && run.holds_run();
+  require<ConfigError>(!command.resume || goes_on || !command.config.says_nothing() || run.latest(),
+                       "\"{}\" holds no run to go on with; name the folder of one with --out, or say what to "
+                       "train",
+                       excerpt(folder.string()));
   ResolvedConfig config = command.config.resolve(goes_on ? run.config_file().string() : "");
   if (!config.config.compare.variants.empty() && !goes_on)
     spdlog::warn(
@@ -164,7 +152,8 @@ int train(const TrainCommand& command) {
   if (!command.from.empty()) options.from = resolve_checkpoint(command.from);
   options.budget_seconds = budget;
   options.progress = progress_style(command.output.quiet);
-  const TrainOutcome outcome = train_traced(config, text, options, trace);
+  options.trace = &trace;
+  const TrainOutcome outcome = train_model(config, text, options);
   write_output(command.output.json ? json_summary(outcome, folder)
                                    : trace_text(trace) + summary(outcome, folder, config.config));
   return exit_code::done;

@@ -121,9 +121,11 @@ CellRecord parse_record(const std::string& text, const std::string& place) {
     record.complete = json.at("complete");
     for (const Json& result : json.at("results")) record.results.push_back(parse_result(result));
     return record;
-  } catch (const std::exception& error) {
-    fail<FileError>("compare: reading \"{}\": {}; remove the file to evaluate this cell again", place,
-                    excerpt(error.what(), 200));
+  } catch (const std::exception&) {
+    fail<FileError>(
+        "compare: \"{}\" is not the record of a cell that compare keeps there; remove the file to "
+        "evaluate this cell again",
+        place);
   }
 }
 

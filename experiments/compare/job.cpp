@@ -151,6 +151,7 @@ Comparison run_comparison(const ResolvedConfig& config, const TokenStore& store,
   // All that can be refused has been: a folder that holds the configuration of a comparison which cannot be
   // would stand in the way of the one that was meant.
   const RunFolder run(options.folder);
+  run.require_none("checkpoints", "a single run");
   run.require_vacant({"results.csv", "positions.csv", "report.html", "figures", "cells"});
   run.claim(config, StoredFor::comparison);
   const FolderLock lock(options.folder, "compare");

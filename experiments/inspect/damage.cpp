@@ -38,7 +38,9 @@ std::string walk(const std::filesystem::path& path) {
 }
 
 [[noreturn]] void run_child(const std::filesystem::path& path, int to) {
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they reserve more than any limit
   limit(RLIMIT_AS, most_memory);
+#endif
   limit(RLIMIT_CPU, most_seconds);
   limit(RLIMIT_CORE, 0);
   const std::string text = walk(path);

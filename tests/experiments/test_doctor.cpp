@@ -67,6 +67,7 @@ TEST_CASE("doctor: every finding has its state, leaves nothing behind") {
   CHECK(after == before);
 }
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they must be loaded before all others
 TEST_CASE("doctor: names the pthread flavour of OpenBLAS in front") {
   const Shell shell;
   const Report report(shell("LD_PRELOAD=" TAPELINE_PTHREAD_OPENBLAS " $tapeline doctor --json"));
@@ -89,6 +90,7 @@ TEST_CASE("the pthread flavour of OpenBLAS in front: what computes says what to 
   CHECK(contains(ran.err, "pthread flavour"));
   CHECK(contains(ran.err, "libopenblas-openmp-dev"));
 }
+#endif
 
 TEST_CASE("doctor: names OMP_NUM_THREADS above the cores, and what it makes of other values") {
   const Shell shell;

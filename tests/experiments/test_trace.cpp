@@ -115,6 +115,14 @@ TEST_CASE("--trace: what is no trace is never replaced, an older trace is") {
   }
 }
 
+TEST_CASE("--trace: not onto what the run itself keeps") {
+  const Shell shell;
+  for (const char* file : {"run", "run/", "run/config.toml", "./run/metrics.jsonl", "run/checkpoints"}) {
+    check_refused(shell(std::string("$tapeline train $small --out run --trace ") + file), 2, {"--trace"});
+    CHECK_FALSE(std::filesystem::exists(shell.folder() / "run"));
+  }
+}
+
 TEST_CASE("--trace: a full disk is one clear line, and nothing half is left") {
   const test::SmallDisk disk(64);
   if (!disk.mounted()) {

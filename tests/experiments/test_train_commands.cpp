@@ -109,6 +109,52 @@ TEST_CASE("train, evaluate, generate: one model from text to text" *
   }
 }
 
+TEST_CASE("--resume goes on with what is there, and with nothing else") {
+  const Shell shell;
+  check_refused(shell("$tapeline train --out none --resume"), 2, {"\"none\" holds no run to go on with"});
+  CHECK_FALSE(std::filesystem::exists(shell.folder() / "none"));
+  REQUIRE(shell("$tapeline train $small --threads 1 --out run --quiet").code == 0);
+
+  // Another number of threads is no other run.
+  const Ran threads = shell("$tapeline train --out run --resume --threads 2 --quiet");
+  CHECK(threads.code == 0);
+
+  // What cannot be gone on with stays as it is.
+  check_refused(shell("cp -r run lost; rm lost/config.toml; $tapeline train $small --set model.width=32 "
+                      "--resume --out lost"),
+                2, {"another configuration"});
+  CHECK_FALSE(std::filesystem::exists(shell.folder() / "lost/config.toml"));
+  const Ran anew =
+      shell("cp -r run bare; rm bare/checkpoints/*; $tapeline train --resume --out bare --quiet");
+  CHECK(anew.code == 0);
+  CHECK(contains(anew.err, "holds no checkpoint: the run begins anew"));
+}
+
+TEST_CASE("a run and a comparison do not share a folder") {
+  const Shell shell;
+  REQUIRE(shell("$tapeline train $small --set compare.seeds=1 --out run --quiet").code == 0);
+  check_refused(shell("$tapeline compare $small --set compare.seeds=1 --out run --quiet"), 2,
+                {"holds a single run"});
+  REQUIRE(shell("$tapeline compare $small --set train.steps=2 --seeds 1 --out both --quiet").code == 0);
+  check_refused(shell("$tapeline train $small --set train.steps=2 --set compare.seeds=1 --out both --resume"),
+                2, {"holds a comparison"});
+  CHECK_FALSE(std::filesystem::exists(shell.folder() / "both/checkpoints"));
+}
+
+TEST_CASE("the program waits shortly for its threads, unless it is told how") {
+  const Shell shell;
+  const auto environment = [&](const std::string& set) {
+    return shell(set +
+                 " $tapeline train $long --out run$$ --quiet & pid=$!\n"
+                 "while [ ! -s run$$/metrics.jsonl ]; do sleep 0.05; done\n"
+                 "tr '\\0' '\\n' < /proc/$pid/environ; kill -9 $pid; wait $pid; rm -r run$$")
+        .out;
+  };
+  CHECK(contains(environment("env -u OMP_WAIT_POLICY"), "GOMP_SPINCOUNT=1000"));
+  CHECK_FALSE(contains(environment("OMP_WAIT_POLICY=active"), "GOMP_SPINCOUNT"));
+  CHECK(contains(environment("GOMP_SPINCOUNT=7"), "GOMP_SPINCOUNT=7"));
+}
+
 TEST_CASE("a text of one's own from standard input becomes a model that writes") {
   const Shell shell;
   const Ran trained = shell("cat text.txt | $tapeline train --text - $model --set train.steps=20 --out run");
