@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "core/dropout.h"
+#include "core/kernels/head_rows.h"
 #include "core/kernels/score_terms/distance_bias.h"
 #include "core/kernels/score_terms/linear_bias.h"
 #include "core/key_mask.h"
@@ -20,21 +21,6 @@ using TermView = std::variant<std::monostate, LinearBiasView, DistanceBiasView>;
 /// Rows of a query tile and keys of a key tile.
 inline constexpr Index attention_tile_rows = 64;
 inline constexpr Index attention_tile_keys = 64;
-
-/// Where the rows of D numbers of an operand stand: how far apart sequences, heads and rows are.
-struct HeadRows {
-  Index sequence = 0, head = 0, row = 0;
-  Index at(Index b, Index h, Index r = 0) const { return b * sequence + h * head + r * row; }
-
-  /// [B, H, T, D] without gaps.
-  static HeadRows by_head(Index heads, Index rows, Index width) {
-    return {heads * rows * width, rows * width, width};
-  }
-  /// H D columns of a tensor [B, T, row_width].
-  static HeadRows by_row(Index rows, Index row_width, Index width) {
-    return {rows * row_width, width, row_width};
-  }
-};
 
 /// The operands of one attention, forward or backward.
 struct AttentionProblem {

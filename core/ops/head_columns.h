@@ -14,10 +14,9 @@ struct HeadColumns {
   Index first = 0, heads = 0, width = 0;
 
   Shape shape() const { return {batch, heads, time, width}; }
-  Index rows() const { return batch * time; }
-  /// Where head h of row (b, t) stands in [B, T, W] and in [B, H, T, D].
-  Index in_rows(Index row, Index h) const { return row * row_width + first + h * width; }
-  Index in_heads(Index row, Index h) const { return ((row / time * heads + h) * time + row % time) * width; }
+  /// Where they stand in [B, T, W], from their first column on, and in [B, H, T, D].
+  HeadRows in_rows() const { return HeadRows::by_row(time, row_width, width); }
+  HeadRows in_heads() const { return HeadRows::by_head(heads, time, width); }
 };
 
 /// The query, key and value heads of joint rows x [B, T, (H + 2 Hkv) D]. Throws ShapeError naming `op` and x.

@@ -5,17 +5,9 @@
 #include "core/ops.h"
 #include "core/ops/head_columns.h"
 #include "core/ops/operand_text.h"
-#include "core/parallel.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
 namespace {
-
-/// Numbers moved that are worth a thread of their own.
-constexpr Index grain = Index{1} << 13;
-
-Index rows_a_thread(const HeadColumns& columns) {
-  return std::max<Index>(1, grain / std::max<Index>(columns.heads * columns.width, 1));
-}
 
 /// The gradient of x, written once by the three rules of its parts, each its own columns. Their nodes follow
 /// one another, so no other rule runs in between; the node recorded before them runs after them.
@@ -43,25 +35,13 @@ std::array<HeadColumns, 3> joint_columns(std::string_view op, Var x, Index heads
 }
 
 void cut(const HeadColumns& columns, const Turn& turn, bool accumulate, const Real* rows, Real* heads) {
-  parallel_for(columns.rows(), rows_a_thread(columns), [&](Index begin, Index end) {
-    for (Index row = begin; row < end; ++row) {
-      for (Index h = 0; h < columns.heads; ++h) {
-        turn_row(turn, TurnDirection::forward, accumulate, row % columns.time, rows + columns.in_rows(row, h),
-                 heads + columns.in_heads(row, h), columns.width);
-      }
-    }
-  });
+  turn_heads({turn, TurnDirection::forward, accumulate, columns.batch, columns.time, columns.heads,
+              columns.width, rows + columns.first, columns.in_rows(), heads, columns.in_heads()});
 }
 
 void join(const HeadColumns& columns, const Turn& turn, bool accumulate, const Real* heads, Real* rows) {
-  parallel_for(columns.rows(), rows_a_thread(columns), [&](Index begin, Index end) {
-    for (Index row = begin; row < end; ++row) {
-      for (Index h = 0; h < columns.heads; ++h) {
-        turn_row(turn, TurnDirection::transposed, accumulate, row % columns.time,
-                 heads + columns.in_heads(row, h), rows + columns.in_rows(row, h), columns.width);
-      }
-    }
-  });
+  turn_heads({turn, TurnDirection::transposed, accumulate, columns.batch, columns.time, columns.heads,
+              columns.width, heads, columns.in_heads(), rows + columns.first, columns.in_rows()});
 }
 
 HeadsSplit split_heads(Var x, Index heads, Index key_value_heads, const Rotation& query_rotation,
@@ -76,8 +56,10 @@ HeadsSplit split_heads(Var x, Index heads, Index key_value_heads, const Rotation
   const Var whole = tape.record("split_heads", tape.allocate({}), {x}, [=](Var) {
     for (std::size_t p = 0; p < parts.size(); ++p) {
       if (gradient->written[p] || gradient->target.beta != 0) continue;
-      for (Index row = 0; row < parts[p].rows(); ++row) {
-        std::fill_n(gradient->target.tensor.data + parts[p].in_rows(row, 0), parts[p].heads * width, Real{0});
+      const HeadColumns& part = parts[p];
+      for (Index row = 0; row < part.batch * part.time; ++row) {
+        std::fill_n(gradient->target.tensor.data + row * part.row_width + part.first, part.heads * width,
+                    Real{0});
       }
     }
   });

@@ -15,10 +15,7 @@ struct HeadOperand {
   Turn turn;
   bool turned() const { return turn.width > 0; }
 
-  HeadRows rows() const {
-    if (turned()) return HeadRows::by_head(columns.heads, columns.time, columns.width);
-    return HeadRows::by_row(columns.time, columns.row_width, columns.width);
-  }
+  HeadRows rows() const { return turned() ? columns.in_heads() : columns.in_rows(); }
   const Real* forward(Tape& tape, const Real* joint) const {
     if (!turned()) return joint + columns.first;
     const Tensor heads = tape.allocate(columns.shape());

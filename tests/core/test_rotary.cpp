@@ -1,12 +1,17 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "core/error.h"
+#include "core/kernels/turn.h"
 #include "core/ops.h"
 #include "tests/support/gradcheck.h"
+#include "tests/support/instruction_sets.h"
 #include "tests/support/reference.h"
 #include "tests/support/rotation_tables.h"
 
@@ -57,6 +62,61 @@ TEST_CASE("rotate: features past the rotated width go through") {
     for (Index d = 4; d < 7; ++d) CHECK(y.data[7 * row + d] == x.data()[7 * row + d]);
   }
   CHECK(rotate(tape->constant(x.tensor()), {}).value().data == x.data());
+}
+
+TEST_CASE("turn_heads: a plain loop over places and widths, both ways, for every instruction set") {
+  using namespace tapeline;
+  const Index batch = 2, time = 3, heads = 2, row_width = 50, first = 3;
+  for_every_instruction_set([&](std::int64_t) {
+    for (const Pairing pairing : {Pairing::half, Pairing::interleaved}) {
+      for (const Index turned : {0, 2, 8, 18}) {
+        for (const auto& [direction, accumulate] :
+             {std::pair{TurnDirection::forward, false}, std::pair{TurnDirection::transposed, true}}) {
+          const Index width = 19;
+          CAPTURE(turned);
+          const Storage rows = random_storage({batch, time, row_width}, "rows");
+          const Storage cosine = random_storage({time, std::max<Index>(turned / 2, 1)}, "cosine"),
+                        sine = random_storage({time, std::max<Index>(turned / 2, 1)}, "sine");
+          Storage out = random_storage({batch, heads, time, width}, "out");
+          std::vector<double> right = numbers_of(out.tensor());
+          const double sign = direction == TurnDirection::forward ? 1 : -1;
+          for (Index b = 0; b < batch; ++b) {
+            for (Index h = 0; h < heads; ++h) {
+              for (Index t = 0; t < time; ++t) {
+                const Real* from = rows.data() + (b * time + t) * row_width + first + h * width;
+                double* to = right.data() + ((b * heads + h) * time + t) * width;
+                std::vector<double> turned_row(from, from + width);
+                for (Index p = 0; p < turned / 2; ++p) {
+                  const auto a = static_cast<std::size_t>(pairing == Pairing::half ? p : 2 * p);
+                  const auto partner =
+                      static_cast<std::size_t>(pairing == Pairing::half ? p + turned / 2 : 2 * p + 1);
+                  const double c = static_cast<double>(cosine.data()[t * (turned / 2) + p]);
+                  const double s = sign * static_cast<double>(sine.data()[t * (turned / 2) + p]);
+                  const double x = static_cast<double>(from[a]), y = static_cast<double>(from[partner]);
+                  turned_row[a] = x * c - y * s;
+                  turned_row[partner] = y * c + x * s;
+                }
+                for (std::size_t d = 0; d < turned_row.size(); ++d)
+                  to[d] = turned_row[d] + (accumulate ? to[d] : 0);
+              }
+            }
+          }
+          turn_heads({{cosine.data(), sine.data(), turned, pairing},
+                      direction,
+                      accumulate,
+                      batch,
+                      time,
+                      heads,
+                      width,
+                      rows.data() + first,
+                      HeadRows::by_row(time, row_width, width),
+                      out.data(),
+                      HeadRows::by_head(heads, time, width)});
+          CHECK(largest_difference(numbers_of(out.tensor()), right) <= rounding());
+        }
+      }
+    }
+  });
 }
 
 TEST_CASE("rotate: gradient, with every pairing and width") {
