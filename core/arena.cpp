@@ -1,7 +1,5 @@
 #include "core/arena.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cstdlib>
 
@@ -14,8 +12,6 @@
 
 namespace tapeline {
 namespace {
-
-constexpr std::size_t huge_page = std::size_t{2} << 20;
 
 #if defined(__SANITIZE_ADDRESS__)
 // A gap between neighbours, so that writing past the end of one is seen as well.
@@ -46,13 +42,10 @@ Arena::~Arena() {
 void Arena::add_block(std::size_t at_least) {
   const std::size_t doubled = blocks_.empty() ? 0 : 2 * blocks_.back().bytes;
   const std::size_t wanted = std::max({at_least, doubled, alignment});
-  const std::size_t page = wanted >= 2 * huge_page ? huge_page : alignment;
-  const std::size_t bytes = round_up(wanted, page);
+  const std::size_t bytes = round_up(wanted, alignment);
   blocks_.reserve(blocks_.size() + 1);
-  auto* memory = static_cast<std::byte*>(std::aligned_alloc(page, bytes));
+  auto* memory = static_cast<std::byte*>(allocate_memory(bytes));
   if (memory == nullptr) fail_memory(purpose_, bytes);
-  // Only advice: a system without huge pages says no, and nothing changes.
-  if (page == huge_page) madvise(memory, bytes, MADV_HUGEPAGE);
   poison(memory, bytes);
   blocks_.push_back({memory, bytes});
 }

@@ -1,7 +1,7 @@
 #include "core/gradient_pool.h"
 
 #include <algorithm>
-#include <new>
+#include <cstdlib>
 
 #include "core/fresh_memory.h"
 #include "core/memory.h"
@@ -12,8 +12,6 @@
 
 namespace tapeline::inline TAPELINE_PRECISION {
 namespace {
-
-constexpr std::align_val_t pool_alignment{64};
 
 std::size_t bytes_of(Index count) { return static_cast<std::size_t>(count) * sizeof(Real); }
 
@@ -32,7 +30,7 @@ GradientPool::~GradientPool() {
   for (const auto& [count, free] : free_) {
     for (const Real* memory : free) unpoison(memory, count);
   }
-  for (Real* memory : owned_) ::operator delete(memory, pool_alignment);
+  for (Real* memory : owned_) std::free(memory);
 }
 
 Real* GradientPool::take(Index count) {
@@ -43,7 +41,7 @@ Real* GradientPool::take(Index count) {
     // Room in both lists first, so that giving back never allocates and a failure here leaks nothing.
     owned_.reserve(owned_.size() + 1);
     free.reserve(std::max(free.capacity(), owned_.size() + 1));
-    memory = static_cast<Real*>(::operator new(std::max(bytes, sizeof(Real)), pool_alignment, std::nothrow));
+    memory = static_cast<Real*>(allocate_memory(bytes));
     if (memory == nullptr) fail_memory("the gradients of the activations", bytes);
     owned_.push_back(memory);
   } else {

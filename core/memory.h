@@ -7,6 +7,9 @@
 
 namespace tapeline {
 
+/// Of everything that allocate_memory() gives.
+inline constexpr std::size_t memory_alignment = 64;
+
 /// Memory that the system does not give: says for what, and how much.
 class MemoryError : public Error {
  public:
@@ -15,6 +18,11 @@ class MemoryError : public Error {
 
 /// The memory of this machine, in bytes.
 double physical_memory_bytes();
+
+/// Uninitialised memory, aligned to 64 bytes; null when there is none. Give it back with std::free. A large
+/// piece asks the system for huge pages, where it has them: an optimizer that goes through all weights and
+/// moments spends most of its time looking up small ones.
+void* allocate_memory(std::size_t bytes);
 
 /// Throws MemoryError: `bytes` more were wanted for `purpose` ("the weights") and could not be had. 0 bytes:
 /// how many is not known.

@@ -1,16 +1,12 @@
 #include "core/tensor.h"
 
 #include <algorithm>
-#include <new>
+#include <cstdlib>
 
 #include "core/error.h"
 #include "core/memory.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
-namespace {
-constexpr std::align_val_t storage_alignment{64};
-}
-
 Tensor Tensor::reshaped(const Shape& to) const {
   require<ShapeError>(to.size() == size(), "reshape: {} has {} elements, {} has {}; the sizes must be equal",
                       shape.text(), size(), to.text(), to.size());
@@ -20,11 +16,11 @@ Tensor Tensor::reshaped(const Shape& to) const {
 Storage::Storage(const Shape& shape, std::string_view purpose) : shape_(shape) {
   const auto count = static_cast<std::size_t>(shape.size());
   const std::size_t bytes = std::max<std::size_t>(count, 1) * sizeof(Real);
-  data_.reset(static_cast<Real*>(::operator new(bytes, storage_alignment, std::nothrow)));
+  data_.reset(static_cast<Real*>(allocate_memory(bytes)));
   if (data_ == nullptr) fail_memory(fmt::format("{} of {} numbers", purpose, count), bytes);
   std::fill_n(data_.get(), count, Real{0});
 }
 
-void Storage::Free::operator()(Real* memory) const { ::operator delete(memory, storage_alignment); }
+void Storage::Free::operator()(Real* memory) const { std::free(memory); }
 
 }  // namespace tapeline::inline TAPELINE_PRECISION

@@ -3,13 +3,16 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <utility>
 #include <vector>
 
 #include "core/arena.h"
 #include "core/fresh_memory.h"
 #include "core/index.h"
+#include "core/memory.h"
 
 using tapeline::Arena;
 using tapeline::ArenaScope;
@@ -66,6 +69,21 @@ TEST_CASE("arena: what an outer scope holds survives the inner one") {
   }
   CHECK(arena.used_bytes() == used);
   for (int i = 0; i < 10; ++i) CHECK(kept[i] == i);
+}
+
+TEST_CASE("allocate_memory: aligned, large pieces to huge pages; null for what cannot be had") {
+  using namespace tapeline;
+  for (const std::size_t bytes : {0, 1, 63, 64, 65, 1000, 4 << 20, (4 << 20) + 1}) {
+    CAPTURE(bytes);
+    void* const memory = allocate_memory(bytes);
+    REQUIRE(memory != nullptr);
+    const std::size_t alignment = bytes >= (4 << 20) ? 2 << 20 : memory_alignment;
+    CHECK(reinterpret_cast<std::uintptr_t>(memory) % alignment == 0);
+    std::memset(memory, 1, bytes);
+    std::free(memory);
+  }
+  CHECK(allocate_memory(std::numeric_limits<std::size_t>::max()) == nullptr);
+  CHECK(allocate_memory(std::numeric_limits<std::size_t>::max() - 1000) == nullptr);
 }
 
 TEST_CASE("arena: fresh memory holds nothing useful, also where it was used before") {
