@@ -22,11 +22,14 @@ struct EncodingsOptions {
   OutputOptions output;
 };
 
-/// The keys of the config that belong to this kind.
+/// The keys of the config that belong to this kind, and those that every kind takes.
 std::vector<const ConfigKey*> keys_of(const EncodingKind& kind) {
   std::vector<const ConfigKey*> keys;
   for (const OptionField& field : kind.options) {
     keys.push_back(find_config_key(fmt::format("positional.{}.{}", kind.name, field.name)));
+  }
+  for (const ConfigKey& key : config_keys()) {
+    if (key.name.starts_with("positional.keys.")) keys.push_back(&key);
   }
   return keys;
 }
@@ -58,7 +61,7 @@ std::string detail(const EncodingKind& kind, std::size_t width) {
   line("parameters", kind.parameters);
   line("past L", kind.beyond);
   line("paper", kind.paper);
-  if (kind.options.empty()) return text + "\nIt has no options.\n";
+  text += kind.options.empty() ? "\nIt has no options of its own; every kind takes:\n" : "";
   Table table;
   table.column("option", Table::Align::left).column("default", Table::Align::left);
   table.column("meaning", Table::Align::left);

@@ -115,6 +115,9 @@ TEST_CASE("the encodings are listed, told in full and printed as JSON") {
       CAPTURE(field);
       CHECK_FALSE(kind.at(field).get<std::string>().empty());
     }
+    const Ran one = shell("$tapeline encodings " + kind.at("name").get<std::string>());
+    CHECK(one.code == 0);
+    CHECK(one.out.find("positional.keys.window") != std::string::npos);  // every kind takes it
   }
 }
 
