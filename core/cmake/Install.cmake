@@ -14,6 +14,7 @@ foreach(folder IN ITEMS core layers data train)
     PATTERN attention_run.h EXCLUDE
     PATTERN attention_terms.h EXCLUDE
     PATTERN head_columns.h EXCLUDE
+    PATTERN rotation.h EXCLUDE
     PATTERN operand_text.h EXCLUDE
     PATTERN parallel_backend.h EXCLUDE
     PATTERN allocation_counter.h EXCLUDE
