@@ -76,8 +76,10 @@ HWY_EXPORT(turn_share);
 void turn_heads(const TurnedHeads& work) {
   constexpr Index numbers_a_share = 1 << 13;
   parallel_for(work.batch * work.time, numbers_a_share / std::max<Index>(1, work.heads * work.width),
-               [&](Index begin, Index end) { HWY_DYNAMIC_DISPATCH(turn_share)
-                                             (work, begin, end); });
+               [&](Index begin, Index end) {
+                 HWY_DYNAMIC_DISPATCH(turn_share)
+                 (work, begin, end);
+               });
 }
 
 }  // namespace tapeline::inline TAPELINE_PRECISION
