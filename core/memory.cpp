@@ -14,6 +14,8 @@ double physical_memory_bytes() {
   return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
 }
 
+double usable_memory_bytes() { return 0.8 * physical_memory_bytes(); }
+
 void* allocate_memory(std::size_t bytes) {
   constexpr std::size_t huge_page = std::size_t{2} << 20;
   const std::size_t alignment = bytes >= 2 * huge_page ? huge_page : memory_alignment;

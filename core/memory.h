@@ -19,6 +19,9 @@ class MemoryError : public Error {
 /// The memory of this machine, in bytes.
 double physical_memory_bytes();
 
+/// What one program may take of it: a system that lends more than it has would kill it later.
+double usable_memory_bytes();
+
 /// Uninitialised memory, aligned to 64 bytes; null when there is none. Give it back with std::free. A large
 /// piece asks the system for huge pages, where it has them: an optimizer that goes through all weights and
 /// moments spends most of its time looking up small ones.

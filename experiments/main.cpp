@@ -29,10 +29,22 @@ std::string version_text(const Program& program) {
   return fmt::format("{} {}\npositional encodings: {}\n", program.name, program.version, built_kinds_text());
 }
 
-int run(const std::vector<std::string>& words) {
+/// The threads of OpenMP wait for each other turning in circles, long enough that beside any other work
+/// the processors do little else: training was several times slower there. A short wait costs nothing on a
+/// machine of one's own. The library reads this when it is loaded, so the program begins once more; where it
+/// cannot, it goes on as it is.
+void wait_shortly(char** arguments) {
+  if (std::getenv("OMP_WAIT_POLICY") != nullptr || std::getenv("GOMP_SPINCOUNT") != nullptr) return;
+  if (::setenv("GOMP_SPINCOUNT", "1000", 1) == 0) ::execv("/proc/self/exe", arguments);
+}
+
+int run(const std::vector<std::string>& words, char** arguments) {
   const Program program = tapeline_program();
   const ParsedLine line = parse_command_line(program, words);
-  if (const auto* command = std::get_if<const Command*>(&line)) return (*command)->run();
+  if (const auto* command = std::get_if<const Command*>(&line)) {
+    if ((*command)->computes) wait_shortly(arguments);
+    return (*command)->run();
+  }
   if (const auto* help = std::get_if<HelpWanted>(&line)) {
     const std::size_t width = terminal_width();
     write_output(help->command == nullptr ? help_text(program, width)
@@ -43,20 +55,11 @@ int run(const std::vector<std::string>& words) {
   return exit_code::done;
 }
 
-/// The threads of OpenMP wait for each other turning in circles, long enough that beside any other work
-/// the processors do little else: training was several times slower there. A short wait costs nothing on a
-/// machine of one's own. The library reads this when it is loaded, so the program begins once more; where it
-/// cannot, it goes on as it is.
-void wait_shortly(char** arguments) {
-  if (std::getenv("OMP_WAIT_POLICY") != nullptr || std::getenv("GOMP_SPINCOUNT") != nullptr) return;
-  if (::setenv("GOMP_SPINCOUNT", "1000", 1) == 0) ::execv("/proc/self/exe", arguments);
-}
-
 /// Every failure is one line on standard error and an exit code.
-int guarded_run(const std::vector<std::string>& words) {
+int guarded_run(const std::vector<std::string>& words, char** arguments) {
   const std::string command = words.empty() ? std::string() : excerpt(words.front()) + ": ";
   try {
-    return run(words);
+    return run(words, arguments);
   } catch (const Stopped&) {
     return exit_code::stopped;
   } catch (const ConfigError& error) {
@@ -88,10 +91,9 @@ void occupy_standard_streams() {
 }  // namespace tapeline
 
 int main(int argc, char** argv) {
-  tapeline::wait_shortly(argv);
   tapeline::occupy_standard_streams();
   // A file-size limit and a reader who has left are errors of the write, not the end of a training run.
   std::signal(SIGXFSZ, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);
-  return tapeline::guarded_run(std::vector<std::string>(argv + 1, argv + argc));
+  return tapeline::guarded_run(std::vector<std::string>(argv + 1, argv + argc), argv);
 }

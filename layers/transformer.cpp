@@ -18,12 +18,12 @@ const ModelPlan& checked(const ModelPlan& plan) {
   return plan;
 }
 
-/// Refused before it is tried: a system that lends more memory than it has would kill the program later.
+/// Refused before it is tried.
 void require_memory(Index parameters) {
   const double bytes = 2.0 * static_cast<double>(parameters) * sizeof(Real),
                machine = physical_memory_bytes();
   require<ConfigError>(
-      bytes < 0.8 * machine,
+      bytes < usable_memory_bytes(),
       "the model has {} parameters: values and gradients alone take {:.1f} GB, this machine has "
       "{:.1f} GB; make model.width, model.layers or the tables of positions smaller",
       parameters, bytes / 1e9, machine / 1e9);

@@ -1,7 +1,5 @@
 #include "train/config_table.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <concepts>
 #include <type_traits>
@@ -9,7 +7,6 @@
 #include "core/error.h"
 #include "layers/positional/kinds_of_build.h"
 #include "layers/positional/registry.h"
-#include "train/config_text.h"
 #include "train/nearest_name.h"
 #include "train/optimizer.h"
 #include "train/schedule.h"
@@ -203,20 +200,6 @@ const ConfigKey* find_config_key(std::string_view name) {
   const std::vector<ConfigKey>& keys = config_keys();
   const auto found = std::ranges::find(keys, name, &ConfigKey::name);
   return found == keys.end() ? nullptr : &*found;
-}
-
-std::string positional_changes(const Config& config) {
-  const std::string options = fmt::format("positional.{}.", config.positional.kind);
-  const std::string_view all = "positional.";
-  std::string text;
-  for (const ConfigKey& key : config_keys()) {
-    const bool of_kind = key.name.starts_with(options);
-    if ((!of_kind && !key.name.starts_with("positional.keys.")) || key.get(config) == key.initial) continue;
-    text +=
-        fmt::format("{}{} = {}", text.empty() ? "" : ", ",
-                    key.name.substr(of_kind ? options.size() : all.size()), value_text(key, key.get(config)));
-  }
-  return text;
 }
 
 bool is_config_section(std::string_view name) {

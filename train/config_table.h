@@ -46,10 +46,6 @@ bool is_config_section(std::string_view name);
 /// The config in which nothing was said. In a build with fixed encodings all of these are compared.
 const Config& default_config();
 
-/// What is set otherwise than by default among the options of the kind in use and the keys that are seen:
-/// "keys.window = 64, beyond = \"clamp\"". Empty: nothing.
-std::string positional_changes(const Config& config);
-
 /// "a whole number", "true or false": what a key's value must be.
 std::string describe_type(const ConfigKey& key);
 /// The nearest name of the table to one that is none; empty when nothing is near.

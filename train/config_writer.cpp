@@ -81,6 +81,20 @@ std::string origin_text(const ResolvedConfig& resolved) {
   return text;
 }
 
+std::string positional_changes(const Config& config) {
+  const std::string options = fmt::format("positional.{}.", config.positional.kind);
+  const std::string_view all = "positional.";
+  std::string text;
+  for (const ConfigKey& key : config_keys()) {
+    const bool of_kind = key.name.starts_with(options);
+    if ((!of_kind && !key.name.starts_with("positional.keys.")) || key.get(config) == key.initial) continue;
+    text +=
+        fmt::format("{}{} = {}", text.empty() ? "" : ", ",
+                    key.name.substr(of_kind ? options.size() : all.size()), value_text(key, key.get(config)));
+  }
+  return text;
+}
+
 std::vector<ConfigDifference> config_difference(const Config& first, const Config& second) {
   std::vector<ConfigDifference> differences;
   for (const ConfigKey& key : config_keys()) {

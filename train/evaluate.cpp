@@ -127,15 +127,10 @@ class CellRun {
     moved_on(static_cast<Index>(inputs_.size()));
   }
 
-  // Rows that the cache will hold at once: with a window of keys it drops what no later row can see.
-  Index expected_rows() const {
-    const KeyMask& keys = model_.plan().positional.keys;
-    if (keys.window == 0) return cell_.length;
-    return std::min(cell_.length, keys.sinks + keys.window + options_.chunk);
-  }
-
   void run_in_chunks(const EvaluationWindow& window) {
-    if (!cache_) cache_.emplace(model_.make_cache(1, expected_rows()));
+    if (!cache_)
+      cache_.emplace(
+          model_.make_cache(1, cached_rows(model_.plan().positional.keys, cell_.length, options_.chunk)));
     cache_->clear();
     const auto count = static_cast<std::size_t>(window.inputs);
     inputs_.resize(count);
@@ -193,6 +188,10 @@ class CellRun {
 };
 
 }  // namespace
+
+Index cached_rows(const KeyMask& keys, Index length, Index chunk) {
+  return keys.window == 0 ? length : std::min(length, keys.sinks + keys.window + chunk);
+}
 
 EvaluationResult evaluate_cell(const Transformer& model, const TokenStore& text, const Tokenizer& tokenizer,
                                const EvaluationPlan& plan, const EvaluationCell& cell,

@@ -88,6 +88,9 @@ struct EvaluationOptions {
 
 namespace tapeline::inline TAPELINE_PRECISION {
 
+/// Rows that the cache of a window holds at once: with a window of keys it drops what no later row can see.
+Index cached_rows(const KeyMask& keys, Index length, Index chunk);
+
 /// Runs one cell, without tape and without dropout. A length that the encoding refuses is a result with
 /// status "refused". Polls signals (throws Stopped).
 EvaluationResult evaluate_cell(const Transformer& model, const TokenStore& text, const Tokenizer& tokenizer,

@@ -186,11 +186,8 @@ void gelu_tanh_backward(const Real* x, const Real* d_y, Index count, Real beta, 
 
 namespace {
 
-/// calls share(begin row, rows) for the rows of each worker.
-template <class Share>
-void for_rows(Index rows, Index width, Share&& share) {
-  parallel_for(rows, numbers_a_share / std::max<Index>(1, width),
-               [&](Index begin, Index end) { share(begin, end - begin); });
+void for_rows(Index rows, Index width, const auto& share) {
+  parallel_for(rows, numbers_a_share / std::max<Index>(1, width), share);
 }
 
 Real* at_row(Real* matrix, Index row, Index width) {
@@ -200,27 +197,27 @@ Real* at_row(Real* matrix, Index row, Index width) {
 }  // namespace
 
 void biased_gelu(const Real* z, const Real* bias, Index rows, Index width, Real* y, Real* slopes) {
-  for_rows(rows, width, [&](Index begin, Index count) {
+  for_rows(rows, width, [&](Index begin, Index end) {
     HWY_DYNAMIC_DISPATCH(biased_gelu_rows)
-    (z + begin * width, bias, count, width, y + begin * width, at_row(slopes, begin, width));
+    (z + begin * width, bias, end - begin, width, y + begin * width, at_row(slopes, begin, width));
   });
 }
 
 void biased_gelu_tanh(const Real* z, const Real* bias, Index rows, Index width, Real* y, Real* slopes) {
-  for_rows(rows, width, [&](Index begin, Index count) {
+  for_rows(rows, width, [&](Index begin, Index end) {
     HWY_DYNAMIC_DISPATCH(biased_gelu_tanh_rows)
-    (z + begin * width, bias, count, width, y + begin * width, at_row(slopes, begin, width));
+    (z + begin * width, bias, end - begin, width, y + begin * width, at_row(slopes, begin, width));
   });
 }
 
 void swiglu_forward(const Real* x, Index rows, Index width, Real* y) {
-  parallel_for(rows, numbers_a_share / std::max<Index>(1, width), [&](Index begin, Index end) {
+  for_rows(rows, width, [&](Index begin, Index end) {
     HWY_DYNAMIC_DISPATCH(swiglu_rows)(x, begin, end, width, y);
   });
 }
 
 void swiglu_backward(const Real* x, const Real* d_y, Index rows, Index width, Real beta, Real* d_x) {
-  parallel_for(rows, numbers_a_share / std::max<Index>(1, width), [&](Index begin, Index end) {
+  for_rows(rows, width, [&](Index begin, Index end) {
     HWY_DYNAMIC_DISPATCH(swiglu_gradient_rows)(x, d_y, begin, end, width, beta, d_x);
   });
 }

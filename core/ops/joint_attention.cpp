@@ -26,15 +26,17 @@ struct HeadOperand {
   // Where the gradient of the heads goes: its place among that of the joint rows, or scratch that is turned
   // back into it afterwards.
   struct Gradient {
-    Real* heads;
-    bool add;
+    Real* heads = nullptr;  // not wanted
+    bool add = false;
   };
   Gradient gradient(Arena& arena, const GradientTarget& d_joint) const {
+    if (d_joint.tensor.data == nullptr) return {};
     if (!turned()) return {d_joint.tensor.data + columns.first, d_joint.beta != 0};
     return {arena.allocate_array<Real>(static_cast<std::size_t>(columns.shape().size())), false};
   }
   void finish(const Gradient& gradient, const GradientTarget& d_joint) const {
-    if (turned()) join(columns, turn, d_joint.beta != 0, gradient.heads, d_joint.tensor.data);
+    if (turned() && gradient.heads != nullptr)
+      join(columns, turn, d_joint.beta != 0, gradient.heads, d_joint.tensor.data);
   }
 };
 
@@ -70,15 +72,11 @@ Var joint_attention(Var joint, Index heads, Index key_value_heads, const Rotatio
       op, {{batch, time, heads * width}, result.out}, {joint, query_scale, learned},
       attention_work(tape, problem, {wanted, wanted, wanted}), [=](Var output) {
         Arena& arena = output.tape().arena();
-        AttentionGradients gradients;
-        if (!joint.needs_grad()) {
-          differentiate_attention(arena, problem, term, query_scale, result, output.grad().data, gradients);
-          return;
-        }
-        const GradientTarget d_joint = joint.grad_target();
+        const GradientTarget d_joint = joint.needs_grad() ? joint.grad_target() : GradientTarget{};
         const HeadOperand::Gradient d_query = query.gradient(arena, d_joint),
                                     d_key = key.gradient(arena, d_joint),
                                     d_value = value.gradient(arena, d_joint);
+        AttentionGradients gradients;
         gradients.d_q = d_query.heads, gradients.add_q = d_query.add;
         gradients.d_k = d_key.heads, gradients.add_k = d_key.add;
         gradients.d_v = d_value.heads, gradients.add_v = d_value.add;

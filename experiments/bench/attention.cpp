@@ -10,10 +10,10 @@
 #include "experiments/bench/attention_tiles.h"
 #include "experiments/bench/limits.h"
 #include "experiments/bench/made_up.h"
-#include "experiments/bench/median.h"
 #include "experiments/bench/operations.h"
 #include "experiments/bench/product_times.h"
 #include "experiments/bench/stopwatch.h"
+#include "experiments/median.h"
 #include "layers/positional/registry.h"
 
 namespace tapeline {

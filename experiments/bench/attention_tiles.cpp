@@ -5,8 +5,8 @@
 #include "core/parallel.h"
 #include "experiments/bench/gemm_choices.h"
 #include "experiments/bench/made_up.h"
-#include "experiments/bench/median.h"
 #include "experiments/bench/stopwatch.h"
+#include "experiments/median.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
 

@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "core/error.h"
-#include "experiments/bench/median.h"
+#include "experiments/median.h"
 
 namespace tapeline {
 

@@ -7,10 +7,9 @@
 #include "experiments/bench/floor.h"
 #include "experiments/bench/limits.h"
 #include "experiments/bench/made_up.h"
-#include "experiments/bench/median.h"
-
 #include "experiments/bench/operations.h"
 #include "experiments/bench/stopwatch.h"
+#include "experiments/median.h"
 #include "train/config_derived.h"
 #include "train/evaluate.h"
 
@@ -75,9 +74,7 @@ double bytes_of(const Config& config, const std::vector<Index>& lengths, bool wi
   const ModelConfig& model = config.model;
   double bytes = 0;
   for (const Index length : lengths) {
-    const KeyMask& keys = config.positional.keys;
-    const Index kept =
-        keys.window == 0 ? length : std::min(length, keys.sinks + keys.window + rows_at_once(length));
+    const Index kept = cached_rows(config.positional.keys, length, rows_at_once(length));
     const double cache = 2.0 * static_cast<double>(model.layers) * static_cast<double>(kept) *
                          static_cast<double>(model.resolved_key_value_heads() * model.head_width());
     bytes = std::max(bytes, sizeof(Real) * cache);

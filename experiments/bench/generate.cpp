@@ -7,8 +7,8 @@
 #include "experiments/bench/floor.h"
 #include "experiments/bench/limits.h"
 #include "experiments/bench/made_up.h"
-#include "experiments/bench/median.h"
 #include "experiments/bench/operations.h"
+#include "experiments/median.h"
 #include "layers/generate.h"
 #include "train/config_derived.h"
 

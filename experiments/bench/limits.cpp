@@ -5,11 +5,9 @@
 
 namespace tapeline {
 
-constexpr double usable_share = 0.8;
-
 void require_room(std::string_view what, double bytes) {
   const double machine = physical_memory_bytes();
-  require<ConfigError>(bytes < usable_share * machine,
+  require<ConfigError>(bytes < usable_memory_bytes(),
                        "{} takes about {:.1f} GB, this machine has {:.1f} GB; make it shorter, or the model "
                        "smaller",
                        what, bytes / 1e9, machine / 1e9);

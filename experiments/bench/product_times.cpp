@@ -6,8 +6,8 @@
 
 #include "experiments/bench/gemm_choices.h"
 #include "experiments/bench/made_up.h"
-#include "experiments/bench/median.h"
 #include "experiments/bench/stopwatch.h"
+#include "experiments/median.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
 

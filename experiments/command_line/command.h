@@ -43,6 +43,7 @@ struct Command {
   std::string description;                ///< one line, without a full stop
   std::vector<std::string> examples;      ///< whole lines
   std::function<int()> run;               ///< returns an exit code
+  bool computes = false;                  ///< its threads have products to share
   std::vector<Option> options = {};       ///< words by their place first
   std::vector<std::string> details = {};  ///< paragraphs of the manual page
 };

@@ -191,7 +191,8 @@ Command bench_command() {
                    "tapeline bench attention --lengths 512,8192 --set model.heads=2",
                    "tapeline bench gemm --preset paper", "tapeline bench evaluate --lengths 4096,65536",
                    "tapeline bench generate --tokens 512 --repeats 9"},
-      .run = [options] { return bench(*options); }};
+      .run = [options] { return bench(*options); },
+      .computes = true};
   std::vector<std::string> names;
   std::string help;
   for (const What& what : all_whats()) {

@@ -86,7 +86,8 @@ Command compare_command() {
                   .description = "several encodings: trained short, evaluated long, with a report",
                   .examples = {fmt::format("tapeline compare --preset toy --encodings {}",
                                            example_encodings({"learned", "sinusoidal", "rope", "alibi"}))},
-                  .run = [options] { return compare(*options); }};
+                  .run = [options] { return compare(*options); },
+                  .computes = true};
   options->config.add_to(command);
   options->config.add_key(command, "--encodings", "compare.encodings", "A,B",
                           "what to compare, see tapeline encodings; default: every kind", encoding_names());

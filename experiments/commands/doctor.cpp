@@ -64,7 +64,8 @@ Command doctor_command() {
   Command command{.name = "doctor",
                   .description = "what of this machine is not right, and the line that mends it",
                   .examples = {"tapeline doctor --out runs"},
-                  .run = [options] { return doctor(*options); }};
+                  .run = [options] { return doctor(*options); },
+                  .computes = true};
   command.options = {{.name = "--out",
                       .value = "DIR",
                       .help = "the folder that runs will be written to; default runs",

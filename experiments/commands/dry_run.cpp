@@ -79,7 +79,7 @@ WorkEstimate estimate(const Config& config, Index models) {
   const double least =
       sizeof(Real) * (4 * found.matrix_parameters +
                       12 * rows * static_cast<double>(config.model.layers * config.model.width));
-  if (least > 0.8 * physical_memory_bytes()) return found;
+  if (least > usable_memory_bytes()) return found;
   found.measured = measure(config, shape);
   found.training_seconds = found.measured->step_seconds * steps;
   return found;

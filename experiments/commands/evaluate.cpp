@@ -17,7 +17,7 @@
 #include "experiments/output.h"
 #include "train/checkpoint.h"
 #include "train/config_derived.h"
-#include "train/config_table.h"
+#include "train/config_text.h"
 #include "train/evaluate.h"
 #include "train/log.h"
 #include "train/progress.h"
@@ -172,7 +172,8 @@ Command evaluate_command() {
   Command command{.name = "evaluate",
                   .description = "one trained model at many lengths",
                   .examples = {"tapeline evaluate runs/train-toy --lengths 1x,4x,1024"},
-                  .run = [options] { return evaluate(*options); }};
+                  .run = [options] { return evaluate(*options); },
+                  .computes = true};
   command.options = {
       checkpoint_word(options->checkpoint),
       {.name = "--text",

@@ -106,7 +106,8 @@ Command generate_command() {
   Command command{.name = "generate",
                   .description = "text that goes on from a prompt, by a trained model",
                   .examples = {"tapeline generate runs/train-toy --prompt \"In the beginning\" --seed 7"},
-                  .run = [options] { return generate_text(*options); }};
+                  .run = [options] { return generate_text(*options); },
+                  .computes = true};
   command.options = {
       checkpoint_word(options->checkpoint),
       {.name = "--prompt",

@@ -168,7 +168,8 @@ Command train_command() {
       .description = "one model, on any text",
       .examples = {fmt::format("tapeline train --text my.txt --set positional.kind={} --out runs/mine",
                                example_encodings({"alibi"}))},
-      .run = [options] { return train(*options); }};
+      .run = [options] { return train(*options); },
+      .computes = true};
   options->config.add_to(command);
   const Option more[] = {
       {.name = "--out",

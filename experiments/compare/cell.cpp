@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
-#include "experiments/bench/median.h"
+#include "experiments/median.h"
 #include "train/checkpoint.h"
 #include "train/config_derived.h"
 #include "train/run_folder.h"
@@ -66,7 +66,12 @@ void train(CellRecord& record, const Cell& cell, const CellSurroundings& surroun
   options.gemm_gflops = surroundings.gemm_gflops;
   const auto steps = static_cast<double>(cell.config.config.train.steps);
   options.after_step = [&](const StepDone& done) {
-    if (progress) progress({true, done.step, done.loss, static_cast<double>(done.step) / steps, 0, {}});
+    if (progress)
+      progress({.training = true,
+                .step = done.step,
+                .loss = done.loss,
+                .share = static_cast<double>(done.step) / steps,
+                .doing = {}});
   };
   try {
     const TrainOutcome outcome = train_model(cell.config, surroundings.text, options);
@@ -131,7 +136,7 @@ CellRecord run_cell(const Cell& cell, const CellSurroundings& surroundings,
     const std::string doing = fmt::format("evaluating {} at {}", at.protocol_name(), at.length);
     EvaluationOptions options;
     options.progress = [&, i](double share) {
-      if (progress) progress({false, 0, 0, share, i, doing});
+      if (progress) progress({.share = share, .evaluation = i, .doing = doing});
     };
     const EvaluationPlan plan = evaluation_plan(evaluation->config, surroundings.targets.scored,
                                                 surroundings.targets.longest_sliding);

@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
-#include "core/excerpt.h"
 #include "core/files.h"
 #include "train/metrics.h"
 

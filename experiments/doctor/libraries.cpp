@@ -111,6 +111,10 @@ std::string with_file(std::string version, const std::vector<std::string>& files
   return files.empty() ? version : fmt::format("{}, {}", version, files.front());
 }
 
+std::string version_text(int major, int minor, int patch) {
+  return fmt::format("{}.{}.{}", major, minor, patch);
+}
+
 }  // namespace
 
 Findings examine_libraries() {
@@ -118,14 +122,12 @@ Findings examine_libraries() {
   return {
       openblas(), onednn(), openmp(files), hdf5(files),
       all_well("highway", with_file(vector_target().version, files_named(files, "libhwy"))),
-      all_well("fmt", with_file(fmt::format("{}.{}.{}", FMT_VERSION / 10000, FMT_VERSION / 100 % 100,
-                                            FMT_VERSION % 100),
+      all_well("fmt", with_file(version_text(FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100),
                                 files_named(files, "libfmt"))),
-      all_well("spdlog",
-               with_file(fmt::format("{}.{}.{}", SPDLOG_VER_MAJOR, SPDLOG_VER_MINOR, SPDLOG_VER_PATCH),
-                         files_named(files, "libspdlog"))),
+      all_well("spdlog", with_file(version_text(SPDLOG_VER_MAJOR, SPDLOG_VER_MINOR, SPDLOG_VER_PATCH),
+                                   files_named(files, "libspdlog"))),
       all_well("libcrypto", with_file("built with " OPENSSL_VERSION_TEXT, files_named(files, "libcrypto"))),
-      all_well("toml++", with_file(fmt::format("{}.{}.{}", TOML_LIB_MAJOR, TOML_LIB_MINOR, TOML_LIB_PATCH),
+      all_well("toml++", with_file(version_text(TOML_LIB_MAJOR, TOML_LIB_MINOR, TOML_LIB_PATCH),
                                    files_named(files, "libtomlplusplus"))),
       // Random123 is headers too, and has no version to tell.
       all_well("headers only",

@@ -5,8 +5,8 @@
 #include <functional>
 
 #include "core/parallel.h"
-#include "experiments/bench/median.h"
 #include "experiments/bench/step.h"
+#include "experiments/median.h"
 #include "train/config_loader.h"
 
 namespace tapeline {

@@ -10,6 +10,7 @@
 #include "train/config_derived.h"
 #include "train/config_loader.h"
 #include "train/config_table.h"
+#include "train/config_text.h"
 
 using namespace tapeline;
 
