@@ -67,6 +67,12 @@ std::string evaluation_table(const EvaluationReport& report) {
   text += table.text(terminal_width());
   text += "\n";
   if (tails) text += "tail: positions in the second half of the window only\n";
+  if (report.chosen_for > 0) {
+    text += fmt::format(
+        "targets: the same at every length, chosen so that {} tokens stand before each of them; another "
+        "longest length chooses others\n",
+        report.chosen_for);
+  }
   if (notes) text += "subset, sliding: on a fixed subset of the targets\n";
   if (short_windows) text += "*: some windows are shorter than the length (ends of segments or text)\n";
   return text + reasons;
@@ -80,7 +86,8 @@ std::string evaluation_json(const EvaluationReport& report) {
                               {"step", report.step},
                               {"text", report.text},
                               {"text_digest", report.text_digest},
-                              {"targets", report.targets}};
+                              {"targets", report.targets},
+                              {"targets_chosen_for", report.chosen_for}};
   json["results"] = nlohmann::ordered_json::array();
   for (const EvaluationResult& result : report.results) {
     nlohmann::ordered_json row{{"protocol", result.cell.protocol_name()},

@@ -15,7 +15,8 @@ struct EvaluationReport {
   Index train_length = 0;
   Index step = 0;
   std::string text, text_digest;
-  Index targets = 0;  ///< of the whole scored set
+  Index targets = 0;     ///< of the whole scored set
+  Index chosen_for = 0;  ///< the longest length that they were chosen for; 0: all there are
   std::vector<EvaluationResult> results;
 };
 

@@ -149,8 +149,8 @@ std::vector<std::pair<std::string, std::string>> environment_settings() {
 }
 
 ResolvedConfig resolve_config(const ConfigSources& sources) {
-  ResolvedConfig resolved = defaults();
-  read_preset(resolved, preset(sources.preset.empty() ? default_preset : sources.preset));
+  ResolvedConfig resolved = sources.start ? *sources.start : defaults();
+  if (!sources.start) read_preset(resolved, preset(sources.preset.empty() ? default_preset : sources.preset));
   if (!sources.file.empty())
     read_text(resolved, file_text(sources.file), sources.file.string(), sources.file_is_stored);
   for (const auto& setting : sources.environment) read_environment(resolved, setting);

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -32,6 +33,8 @@ enum class StoredFor { model, comparison };
 /// What a configuration is resolved from, weakest first: defaults < preset < file < environment < --set < own
 /// flags.
 struct ConfigSources {
+  /// Stands where defaults and preset would: the configuration of the checkpoint that a run starts from.
+  std::optional<ResolvedConfig> start;
   std::string preset;           ///< empty: "toy"
   std::filesystem::path file;   ///< empty: none; else a regular file of TOML
   bool file_is_stored = false;  ///< it is the config.toml of a model's run folder

@@ -54,4 +54,23 @@ void check_resumable(const Checkpoint& checkpoint, const Config& config, const T
   }
 }
 
+void load_to_start_from(const Checkpoint& checkpoint, const Config& config, ParameterStore& parameters) {
+  try {
+    checkpoint.load_weights(parameters);
+  } catch (const FileError&) {
+    // Tensors that are missing or of another shape: the keys that they come from say more than their names.
+    std::vector<ConfigDifference> of_model;
+    std::ranges::copy_if(config_difference(checkpoint.config().config, config), std::back_inserter(of_model),
+                         [](const ConfigDifference& difference) {
+                           return difference.key.starts_with("model.") ||
+                                  difference.key.starts_with("positional.");
+                         });
+    if (of_model.empty()) throw;
+    fail<ConfigError>(
+        "\"{}\" holds the weights of another model: {}; without --preset a run that starts from a checkpoint "
+        "has its configuration",
+        checkpoint.path().string(), describe(of_model));
+  }
+}
+
 }  // namespace tapeline::inline TAPELINE_PRECISION

@@ -17,4 +17,8 @@ void check_same_tokens(const Checkpoint& checkpoint, const TrainingRecord& now);
 void check_resumable(const Checkpoint& checkpoint, const Config& config, const TrainingRecord& now,
                      const std::string& prefix);
 
+/// The weights of a checkpoint for a model of `config` to start from. Throws ConfigError, naming the keys,
+/// for a checkpoint of another model.
+void load_to_start_from(const Checkpoint& checkpoint, const Config& config, ParameterStore& parameters);
+
 }  // namespace tapeline::inline TAPELINE_PRECISION

@@ -64,8 +64,8 @@ class Run {
     } catch (const Stopped&) {
       line_.clear();
       if (!saved_at_ || *saved_at_ != record_.step) save();
-      spdlog::warn("{}stopped by a signal after step {} of {}; saved as \"{}\"; --resume goes on", prefix(),
-                   record_.step, config_.train.steps, folder_.checkpoint_file(record_.step).string());
+      spdlog::warn("{}stopped by a signal after step {} of {}; saved as \"{}\"; {}", prefix(), record_.step,
+                   config_.train.steps, folder_.checkpoint_file(record_.step).string(), options_.goes_on);
       try {
         finish_trace();
       } catch (const FileError& error) {  // the run itself is stopped, and saved
@@ -131,7 +131,7 @@ class Run {
       // run: whenever a kill comes, --resume alone never goes on from random weights.
       const Checkpoint from(*options_.from);
       check_same_tokens(from, record_);
-      from.load_weights(model_.parameters());
+      load_to_start_from(from, config_, model_.parameters());
       save();
     }
     if (latest) restore(Checkpoint(*latest));  // what cannot be gone on with leaves no config.toml behind

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "data/splits.h"
 #include "data/token_store.h"
@@ -39,7 +40,8 @@ struct TrainOptions {
   /// Start from the weights of this checkpoint; they become the run's own checkpoint of step 0. A run that
   /// has a checkpoint to resume from goes on with that one.
   std::optional<std::filesystem::path> from;
-  std::string label;  ///< shown before the step ("rope, seed 0")
+  std::string label;                              ///< shown before the step ("rope, seed 0")
+  std::string_view goes_on = "--resume goes on";  ///< said of a run that a signal stopped
   ProgressStyle progress = ProgressStyle::none;
   /// Stop, saved, before a step that would end later than so many seconds after the first began; at least one
   /// step is made. 0: no end. It changes nothing else: resumed, the run goes on as if it had not stopped.

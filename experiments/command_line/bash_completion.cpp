@@ -10,11 +10,22 @@ namespace {
 /// The functions that the table of cases calls. Words are compared with what is typed so far.
 constexpr const char* helpers = R"SHELL(
 _@_words() { COMPREPLY+=($(compgen -W "$1" -- "$current")); }
-_@_keys() { _@_words "$1"; compopt -o nospace; }
+_@_keys() {
+  local found offer
+  found=($(compgen -W "$1" -- "$key$current"))
+  for offer in "${found[@]}"; do
+    # The values of a key come once the key is there.
+    if [[ -n $key ]]; then COMPREPLY+=("${offer#"$key"}"); elif [[ $offer == *= ]]; then COMPREPLY+=("$offer"); fi
+  done
+  [[ -n $key ]] || compopt -o nospace
+}
 _@_list() {
-  local before=
+  local before= found offer
   [[ $current == *,* ]] && before=${current%,*},
-  COMPREPLY+=($(compgen -P "$before" -W "$1" -- "${current##*,}"))
+  found=($(compgen -W "$1" -- "${current##*,}"))
+  for offer in "${found[@]}"; do
+    [[ ,$before == *,"$offer",* ]] || COMPREPLY+=("$before$offer")
+  done
   compopt -o nospace
 }
 _@_files() {
@@ -34,11 +45,18 @@ _@_folders() {
 constexpr const char* beginning = R"SHELL(
 _@() {
   local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-  # "--out=runs" arrives as three words.
+  local key= place=$((COMP_CWORD - 1))
+  # "--out=runs" arrives as three words, and so does "model.tied=true".
   if [[ $current == = ]]; then
     current=
   elif [[ $previous == = ]]; then
-    previous=${COMP_WORDS[COMP_CWORD - 2]}
+    place=$((COMP_CWORD - 2))
+  fi
+  previous=${COMP_WORDS[place]}
+  if ((place < COMP_CWORD - 1)) || [[ ${COMP_WORDS[COMP_CWORD]} == = ]] && [[ $previous != -* ]]; then
+    key=$previous=
+    previous=${COMP_WORDS[place - 1]}
+    [[ $previous == = ]] && previous=${COMP_WORDS[place - 2]}
   fi
   COMPREPLY=()
 )SHELL";

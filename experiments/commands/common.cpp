@@ -54,7 +54,12 @@ void ConfigOptions::add_to(Command& command) {
     names.emplace_back(preset.name);
   }
   std::vector<std::string> keys;
-  for (const ConfigKey& key : config_keys()) keys.push_back(key.name + '=');
+  for (const ConfigKey& key : config_keys()) {
+    keys.push_back(key.name + '=');
+    std::vector<std::string> values = key.choices;
+    if (std::holds_alternative<bool>(key.initial)) values = {"true", "false"};
+    for (const std::string& value : values) keys.push_back(fmt::format("{}={}", key.name, value));
+  }
   command.options.push_back({.name = "CONFIG",
                              .help = "a TOML file with keys that differ from the preset",
                              .target = &file_,
@@ -94,9 +99,11 @@ void ConfigOptions::add_key(Command& command, const std::string& flag, const std
                              .offers = offers});
 }
 
-ResolvedConfig ConfigOptions::resolve(const std::string& otherwise) const {
+ResolvedConfig ConfigOptions::resolve(const std::string& otherwise,
+                                      const std::optional<ResolvedConfig>& start) const {
   const bool stored = file_.empty() && preset_.empty() && !otherwise.empty();
-  ConfigSources sources{.preset = preset_,
+  ConfigSources sources{.start = stored || names_preset() ? std::nullopt : start,
+                        .preset = preset_,
                         .file = stored ? otherwise : file_,
                         .file_is_stored = stored,
                         .environment = environment_settings(),

@@ -39,8 +39,11 @@ class ConfigOptions {
                const std::vector<std::string>& offers = {});
 
   /// Reads file and environment and resolves; without CONFIG and --preset from `otherwise`, when there is
-  /// such a file (that of the run to go on with). Throws ConfigError.
-  ResolvedConfig resolve(const std::string& otherwise = "") const;
+  /// such a file (that of the run to go on with); without --preset from `start`, when it is given, in the
+  /// place of a preset. Throws ConfigError.
+  ResolvedConfig resolve(const std::string& otherwise = "",
+                         const std::optional<ResolvedConfig>& start = std::nullopt) const;
+  bool names_preset() const { return !preset_.empty(); }
   /// For the default --out: the preset's name, or the stem of the config file when there is one ("toy").
   std::string name() const;
   bool dry_run() const { return dry_run_; }

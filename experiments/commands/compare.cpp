@@ -56,12 +56,11 @@ int compare(const CompareCommand& command) {
   ResolvedConfig config = command.config.resolve();
   const auto models = static_cast<Index>(plan_cells(config).size());
   const bool whole = !text_decides_tokens(config.config);  // nothing of the config waits for the text
-  if (whole && command.config.dry_run()) return dry_run(config, command.output, models);
   const std::filesystem::path folder =
       command.out.empty() ? std::filesystem::path("runs") / ("compare-" + command.config.name())
                           : std::filesystem::path(command.out);
   const RunFolder run(folder);
-  if (whole && run.holds_run())
+  if (whole && !command.config.dry_run() && run.holds_run())
     run.claim(config, StoredFor::comparison);  // another configuration: told before any text is read
 
   const SplitRule split = [&](Index tokens) { return comparison_splits(config, tokens); };

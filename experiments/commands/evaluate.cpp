@@ -160,6 +160,7 @@ int evaluate(const EvaluateCommand& command) {
                                 .text = store.source(),
                                 .text_digest = store.digest(),
                                 .targets = plan.scored.tokens(),
+                                .chosen_for = plan.scored.longest,
                                 .results = run_cells(model, store, *tokenizer, plan, command.output.quiet)};
   write_output(command.output.json ? evaluation_json(report) : evaluation_table(report));
   return verdict(report.results, !command.lengths.empty());

@@ -94,18 +94,26 @@ bool matches(const std::string& glob, const ListedDataset& dataset) {
          ::fnmatch(glob.c_str(), without_slash(dataset.path).c_str(), 0) == 0;
 }
 
-/// The datasets that the line speaks of, in the order it wants.
-std::vector<ListedDataset*> chosen(Listing& listing, const InspectCommand& command,
-                                   const std::string& group) {
-  const bool everything = command.all || command.output.json || !command.match.empty() || !group.empty();
+/// The datasets that the line speaks of, in the file's order, with or without the optimizer's.
+std::vector<ListedDataset*> chosen(Listing& listing, const InspectCommand& command, const std::string& group,
+                                   bool with_optimizer) {
   std::vector<ListedDataset*> found;
   for (auto* list : {&listing.model, &listing.optimizer, &listing.other}) {
-    if (list == &listing.optimizer && !everything) continue;
+    if (list == &listing.optimizer && !with_optimizer) continue;
     for (ListedDataset& dataset : *list) {
       const bool inside = group.empty() || group == "/" || dataset.path.starts_with(group + "/");
       if (inside && matches(command.match, dataset)) found.push_back(&dataset);
     }
   }
+  return found;
+}
+
+/// The datasets that the line speaks of. A pattern is about the model, unless only the optimizer's names fit.
+std::vector<ListedDataset*> chosen(Listing& listing, const InspectCommand& command,
+                                   const std::string& group) {
+  const bool everything = command.all || command.output.json || !group.empty();
+  std::vector<ListedDataset*> found = chosen(listing, command, group, everything);
+  if (found.empty() && !command.match.empty()) found = chosen(listing, command, group, true);
   return found;
 }
 

@@ -115,6 +115,27 @@ std::optional<Checkpoint> earlier_checkpoint(const TrainCommand& command, const 
   return std::nullopt;
 }
 
+/// The configuration of the checkpoint that a run starts from, as one to start from.
+std::optional<ResolvedConfig> start_of(const TrainCommand& command) {
+  if (command.from.empty()) return std::nullopt;
+  ResolvedConfig config = Checkpoint(resolve_checkpoint(command.from)).config();
+  for (auto& [key, origin] : config.origins) {
+    if (origin != "default" && !origin.starts_with("--from")) origin = fmt::format("--from ({})", origin);
+  }
+  return config;
+}
+
+/// Of a preset given beside --from: what it changes that nobody would look for.
+void warn_of_preset(const ResolvedConfig& start, const ResolvedConfig& config) {
+  for (const ConfigDifference& difference : config_difference(start.config, config.config)) {
+    if (difference.key != "positional.kind" && difference.key != "data.source") continue;
+    const std::string& origin = config.origins.at(difference.key);
+    if (origin == "default" || origin.starts_with("preset"))
+      spdlog::warn("--from: the weights come from a run with {} {}, this one has {} ({})", difference.key,
+                   difference.first, difference.second, origin);
+  }
+}
+
 int train(const TrainCommand& command) {
   command.output.set_up_computing();
   const double budget = command.budget.empty() ? 0 : parse_duration(command.budget, "--budget");
@@ -127,7 +148,9 @@ int train(const TrainCommand& command) {
                        "\"{}\" holds no run to go on with; name the folder of one with --out, or say what to "
                        "train",
                        excerpt(folder.string()));
-  ResolvedConfig config = command.config.resolve(goes_on ? run.config_file().string() : "");
+  const std::optional<ResolvedConfig> start = goes_on ? std::nullopt : start_of(command);
+  ResolvedConfig config = command.config.resolve(goes_on ? run.config_file().string() : "", start);
+  if (start && command.config.names_preset()) warn_of_preset(*start, config);
   if (!config.config.compare.variants.empty() && !goes_on)
     spdlog::warn(
         "the configuration has [[compare.variant]] tables: they are for tapeline compare; this trains "
@@ -136,8 +159,8 @@ int train(const TrainCommand& command) {
     config.origins = run.origins();  // as it began: claim() sees to it that the values are the same
   const bool whole = !text_decides_tokens(config.config);  // nothing of the config waits for the text
   StepTrace trace = checked_trace(command, folder);
-  if (whole && command.config.dry_run()) return dry_run(config, command.output);
-  if (whole && run.holds_run()) run.claim(config);  // another configuration: told before any text is read
+  if (whole && !command.config.dry_run() && run.holds_run())
+    run.claim(config);  // another configuration: told before any text is read
 
   const std::optional<Checkpoint> earlier =
       whole ? std::optional<Checkpoint>() : earlier_checkpoint(command, run);
@@ -182,8 +205,8 @@ Command train_command() {
        .target = &options->resume},
       {.name = "--from",
        .value = "CHECKPOINT",
-       .help = "start from the weights of this checkpoint or run folder; the config may differ where shapes "
-               "allow",
+       .help = "start from the weights of this checkpoint or run folder, and from its configuration unless "
+               "--preset is given",
        .target = &options->from,
        .path = Option::Path::file},
       {.name = "--budget",

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
+#include "experiments/evaluation_output.h"
 #include "experiments/median.h"
 #include "train/checkpoint.h"
 #include "train/config_derived.h"
@@ -63,6 +64,7 @@ void train(CellRecord& record, const Cell& cell, const CellSurroundings& surroun
   options.folder = folder;
   options.resume = RunFolder(folder).holds_run();
   options.label = cell.label();
+  options.goes_on = "the same command goes on";
   options.gemm_gflops = surroundings.gemm_gflops;
   const auto steps = static_cast<double>(cell.config.config.train.steps);
   options.after_step = [&](const StepDone& done) {
@@ -133,7 +135,7 @@ CellRecord run_cell(const Cell& cell, const CellSurroundings& surroundings,
       under = evaluation;
     }
     record.parameters = trained->parameters().size();
-    const std::string doing = fmt::format("evaluating {} at {}", at.protocol_name(), at.length);
+    const std::string doing = fmt::format("evaluating at {}, {}", at.length, protocol_label(at));
     EvaluationOptions options;
     options.progress = [&, i](double share) {
       if (progress) progress({.share = share, .evaluation = i, .doing = doing});

@@ -127,6 +127,8 @@ Figure loss_by_position(const Comparison& comparison, const std::vector<Series>&
     Curve curve{curve_name(series, all), {}};
     for (auto length = lengths.rbegin(); length != lengths.rend() && curve.points.empty(); ++length) {
       curve.points = position_points(rows, series, *length);
+      if (!curve.points.empty() && *length != lengths.back())
+        curve.name += fmt::format(", windows of {}", number_text(*length));
     }
     for (const FigurePoint& point : curve.points) figure.x_last = std::max(figure.x_last, point.x);
     figure.curves.push_back(std::move(curve));

@@ -33,8 +33,10 @@ pre { background: var(--panel); padding: .8rem 1rem; overflow-x: auto; border-ra
   line-height: 1.45; }
 details summary { cursor: pointer; margin-top: .75rem; }
 a { color: inherit; }
-@media (max-width: 40rem) { main { padding: 1rem .9rem 3rem; } .answer { font-size: 1.12rem; }
-  th, td { padding: .3rem .55rem; } }
+@media (max-width: 42rem) { main { padding: 1rem .9rem 3rem; } .answer { font-size: 1.12rem; }
+  th, td { padding: .3rem .55rem; }
+  figure .drawing::before, .scroll::before { content: "wider than the screen: drag it sideways"; display: block;
+    position: sticky; left: 0; width: max-content; color: var(--soft); font-size: .8rem; } }
 @media print { figure, table { break-inside: avoid; } }
 )css";
 

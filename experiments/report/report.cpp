@@ -160,14 +160,15 @@ ReportOutcome write_report(const Comparison& comparison, const std::filesystem::
                                         ? " Bars: 95 % intervals over seeds; the curves stand a little side "
                                           "by side so that the bars can be told apart."
                                         : ""));
-    second_figure =
-        html_figure(by_position, folder,
-                    "Loss at each position of the longest window that an encoding can be evaluated at, "
-                    "means over positions 1, 2, 3–4, 5–8 and so on" +
-                        std::string(comparison.config.compare.seeds > 1 ? " and over seeds." : ".") +
-                        (by_position.mark > 0 ? " Right of the mark no position was seen in training."
-                                              : " Positions past a model's own trained length were not seen "
-                                                "in training."));
+    second_figure = html_figure(
+        by_position, folder,
+        "Loss at each position of the longest window that an encoding can be evaluated at "
+        "(shorter ones are named; other targets stand at their positions, so compare the heights of "
+        "curves of the same windows only), means over positions 1, 2, 3–4, 5–8 and so on" +
+            std::string(comparison.config.compare.seeds > 1 ? " and over seeds." : ".") +
+            (by_position.mark > 0 ? " Right of the mark no position was seen in training."
+                                  : " Positions past a model's own trained length were not seen "
+                                    "in training."));
   } catch (const GnuplotError& error) {
     outcome.figures_missing = error.what();
     first_figure = "<p class=\"note\">No figures: " + html_escape(error.what()) + "</p>\n";

@@ -41,7 +41,13 @@ TEST_CASE("completion: bash completes commands, options, values, lists, keys and
   CHECK(offered(shell, "tapeline train --preset = t") == Words{"toy"});
   CHECK(offered(shell, "tapeline train --seed ''").empty());
   CHECK(offered(shell, "tapeline train --set model.wid") == Words{"model.width="});
+  CHECK(offered(shell, "tapeline train --set model.tie") == Words{"model.tied="});
+  CHECK(offered(shell, "tapeline train --set model.tied =") == Words{"true", "false"});
+  CHECK(offered(shell, "tapeline train --set = model.tied = t") == Words{"true"});
+  CHECK(offered(shell, "tapeline train --set positional.kind = ali") == Words{"alibi"});
+  CHECK(offered(shell, "tapeline train --set model.width =").empty());
   CHECK(offered(shell, "tapeline compare --encodings rope,ali") == Words{"rope,alibi"});
+  CHECK(offered(shell, "tapeline compare --encodings rope,ro").empty());  // it stands there already
   CHECK(offered(shell, "tapeline encodings ro") == Words{"rope"});
   shell("mkdir -p 'a folder' && touch 'a file.toml' other.toml");
   CHECK(offered(shell, "tapeline train 'a f'") == Words{"a folder", "a file.toml"});

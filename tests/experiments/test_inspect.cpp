@@ -100,6 +100,18 @@ TEST_CASE("inspect: --match chooses, --sort orders") {
   CHECK(Json::parse(shell("$tapeline inspect run --match 'optimizer/*' --json").out)["tensors"].empty());
 }
 
+TEST_CASE("inspect: --match is about the model, unless only the optimizer's names fit or --all is said") {
+  const Shell& shell = trained();
+  const auto moments = [&](const std::string& options) {
+    const Ran ran = shell("$tapeline inspect run --sort norm " + options);
+    REQUIRE(ran.code == 0);
+    return ran.out.find("/query/weight/m ") != std::string::npos;
+  };
+  CHECK_FALSE(moments("--match '*attention*'"));
+  CHECK(moments("--match '*attention*' --all"));
+  CHECK(moments("--match '*attention*/m'"));
+}
+
 TEST_CASE("inspect: --json holds everything") {
   const Json json = Json::parse(trained()("$tapeline inspect run --json").out);
   CHECK(json["positional_kind"] == any_kind());

@@ -154,6 +154,14 @@ TEST_CASE("a figure's data: one line a point, curve by curve") {
   CHECK(figure_csv(figure).starts_with("curve,x,y,half_width\nrope,64,2.308"));
 }
 
+TEST_CASE("by position: a curve of shorter windows than the others' says so") {
+  const Comparison comparison = test::sample_comparison(1);
+  const Figure figure = loss_by_position(comparison, series_of(comparison));
+  REQUIRE(figure.curves.size() == 2);
+  CHECK(figure.curves[0].name == "rope");
+  CHECK(figure.curves[1].name == "learned, windows of 64");
+}
+
 TEST_CASE("a drawing with intervals has no colour that is not the page's") {
   const test::TemporaryFolder folder;
   const Comparison comparison = test::sample_comparison(3);

@@ -227,6 +227,41 @@ TEST_CASE("train: --dry-run trains nothing") {
   CHECK(json.at("parameters").get<int>() > 0);
 }
 
+TEST_CASE("train: --dry-run refuses a text as the run would") {
+  const Shell shell;
+  shell("head -c 6 text.txt > tiny.txt");
+  check_refused(shell("$tapeline train $model --text nowhere.txt --dry-run"), 1, {"nowhere.txt"});
+  check_refused(shell("$tapeline train $model --text tiny.txt --dry-run"), 1, {"too small"});
+  check_refused(shell("$tapeline compare $model --text nowhere.txt --dry-run"), 1, {"nowhere.txt"});
+}
+
+TEST_CASE("train: --from brings its configuration along; a preset beside it is warned of" *
+          needs({"alibi", "rope"})) {
+  const Shell shell;
+  REQUIRE(shell("$tapeline train $small --set positional.kind=alibi --out first --quiet").code == 0);
+  REQUIRE(shell("$tapeline train --from first --set train.steps=3 --out second --quiet").code == 0);
+  const std::string config = read_file(shell.folder() / "second" / "config.toml");
+  CHECK(contains(config, "kind = \"alibi\""));
+  CHECK(contains(config, "--from (--set)"));
+  REQUIRE(shell("$tapeline train --from second --out third --quiet").code == 0);
+  CHECK_FALSE(contains(read_file(shell.folder() / "third" / "config.toml"), "--from (--from"));
+
+  const Ran other = shell("$tapeline train --preset smoke --from first --out fourth --quiet");
+  CHECK(other.code == 2);
+  CHECK(contains(other.err, "positional.kind \"alibi\", this one has \"rope\""));
+  CHECK(contains(other.err, "data.source"));
+  CHECK(contains(other.err, "holds the weights of another model: model.layers 1, now 2"));
+  CHECK_FALSE(std::filesystem::exists(shell.folder() / "fourth" / "config.toml"));
+}
+
+TEST_CASE("evaluate: says what its targets were chosen for") {
+  const Shell shell;
+  REQUIRE(shell("$tapeline train $small --out run --quiet").code == 0);
+  const std::string set = shell("$tapeline evaluate run --lengths 1x,2x --quiet").out;
+  CHECK(contains(set, "chosen so that 32 tokens stand before each"));
+  CHECK_FALSE(contains(shell("$tapeline evaluate run --scored all --quiet").out, "chosen so that"));
+}
+
 TEST_CASE("train: a text too small is refused with the size needed") {
   const Shell shell;
   const Ran ran = shell("head -c 40 text.txt > tiny.txt; $tapeline train $model --text tiny.txt --out run");

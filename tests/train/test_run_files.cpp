@@ -211,7 +211,7 @@ TEST_CASE("run: weights that do not fit leave no run behind") {
   TrainOptions other = quiet_options(folder / "second");
   other.from = train_model(config, text.view(), quiet_options(folder / "first")).checkpoint;
   config.config.model.layers = 1;
-  CHECK_THROWS_AS(train_model(config, text.view(), other), FileError);
+  CHECK_THROWS_AS(train_model(config, text.view(), other), ConfigError);
   CHECK_FALSE(RunFolder(folder / "second").holds_run());
 }
 
