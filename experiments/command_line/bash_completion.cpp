@@ -44,20 +44,20 @@ _@_folders() {
 
 constexpr const char* beginning = R"SHELL(
 _@() {
-  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-  local key= place=$((COMP_CWORD - 1))
+  local current=${COMP_WORDS[COMP_CWORD]} place=$((COMP_CWORD - 1)) equals= key= previous
   # "--out=runs" arrives as three words, and so does "model.tied=true".
   if [[ $current == = ]]; then
-    current=
-  elif [[ $previous == = ]]; then
-    place=$((COMP_CWORD - 2))
+    current= equals=yes
+  elif [[ ${COMP_WORDS[place]} == = ]]; then
+    equals=yes
+    ((place--))
+  fi
+  if [[ -n $equals && ${COMP_WORDS[place]} != -* ]]; then
+    key=${COMP_WORDS[place]}=
+    ((place--))
+    [[ ${COMP_WORDS[place]} == = ]] && ((place--))
   fi
   previous=${COMP_WORDS[place]}
-  if ((place < COMP_CWORD - 1)) || [[ ${COMP_WORDS[COMP_CWORD]} == = ]] && [[ $previous != -* ]]; then
-    key=$previous=
-    previous=${COMP_WORDS[place - 1]}
-    [[ $previous == = ]] && previous=${COMP_WORDS[place - 2]}
-  fi
   COMPREPLY=()
 )SHELL";
 
