@@ -123,7 +123,7 @@ Index attention_forward_workspace(const AttentionProblem& problem) {
 
 Index attention_backward_workspace(const AttentionProblem& problem) {
   return Carver::rounded(scores_workspace(problem) +
-                         attention_tile_rows * (2 + problem.width + attention_tile_keys) +
+                         attention_tile_rows * (3 + problem.width + attention_tile_keys) +
                          (3 * attention_tile_rows + attention_tile_keys) * padded(problem.width));
 }
 

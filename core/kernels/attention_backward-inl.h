@@ -23,6 +23,7 @@ class BackwardTile {
         scores_(scores),
         log_sum_(carver.take(attention_tile_rows)),
         delta_(carver.take(attention_tile_rows)),
+        d_factors_(carver.take(attention_tile_rows)),
         d_out_columns_(carver.take(problem.width * attention_tile_rows)),
         d_out_padded_(carver.take(attention_tile_rows * padded_width(problem))),
         query_rows_(carver.take(attention_tile_rows * padded_width(problem))),
@@ -36,27 +37,41 @@ class BackwardTile {
     start(gradients);
     bool first = true;
     const bool want_query = gradients.d_q != nullptr || gradients.d_query_scale != nullptr;
-    for_key_tiles<Term>(problem_, scores_, [&] {
+    if constexpr (Term::adds_to_operands) {
+      std::fill_n(d_query_, scores_.rows() * padded_width(problem_), Real{0});
+      std::fill_n(d_factors_, scores_.padded_rows(), Real{0});
+      first = false;
+    }
+    TileGradients shared;
+    for_key_tiles<Term::gradient_order>(problem_, scores_, [&] {
       scores_.score(term);
       scores_.key_products(scores_.values_here(), d_out_columns_, d_scores_);
       const Real* const drop = scores_.dropout_factors();
       for (Index row = 0; row < scores_.padded_rows(); row += lane_count()) {
         scores_.whole() ? differentiate<true>(term, row, drop) : differentiate<false>(term, row, drop);
       }
+      const Index key = scores_.first_key_row();
+      if constexpr (Term::adds_to_operands) {
+        if (want_query) shared.query = d_query_, shared.query_stride = padded_width(problem_);
+        if (sums.k != nullptr) shared.key = sums.k + key * sums.k_stride, shared.key_stride = sums.k_stride;
+        if (gradients.d_query_scale != nullptr) shared.factor = d_factors_;
+        term.gradient(scores_.tile(), d_scores_, shared);
+      } else {
+        term.gradient(scores_.tile(), d_scores_);
+      }
       if (want_query) {
         scores_.add_over_keys(d_scores_, scores_.keys_here(), d_query_, padded_width(problem_), first);
       }
       first = false;
-      const Index key = scores_.first_key_row();
       if (sums.k != nullptr)
         add_over_rows(d_scores_, {query_rows_, padded_width(problem_)}, sums.k + key * sums.k_stride,
                       sums.k_stride);
       if (sums.v != nullptr)
         add_over_rows(scores_.scores(), d_out_rows_, sums.v + key * sums.v_stride, sums.v_stride);
-      term.gradient(scores_.tile(), d_scores_);
     });
+    if constexpr (requires { term.finish_gradient(shared); }) term.finish_gradient(shared);
     if (first) std::fill_n(d_query_, scores_.rows() * padded_width(problem_), Real{0});
-    finish(gradients);
+    finish<Term>(gradients);
   }
 
  private:
@@ -157,6 +172,7 @@ class BackwardTile {
     });
   }
 
+  template <class Term>
   void finish(const AttentionGradients& gradients) {
     const Index width = problem_.width, padded = padded_width(problem_);
     for (Index i = 0; i < scores_.rows(); ++i) {
@@ -165,6 +181,9 @@ class BackwardTile {
       if (gradients.d_query_scale != nullptr) {
         gradients.d_query_scale[row] =
             problem_.scale * dot(sums, scores_.query_rows() + i * problem_.query.row, width);
+        if constexpr (Term::adds_to_operands) {
+          gradients.d_query_scale[row] += problem_.scale * d_factors_[i];
+        }
       }
       if (gradients.d_q == nullptr) continue;
       Real* const d_q =
@@ -182,6 +201,7 @@ class BackwardTile {
   TileScores& scores_;
   Real* log_sum_;        // [rows]
   Real* delta_;          // [rows]
+  Real* d_factors_;      // [rows], of terms that add to it
   Real* d_out_columns_;  // [D, rows]
   Real* d_out_padded_;   // [rows, D padded]
   Rows d_out_rows_;

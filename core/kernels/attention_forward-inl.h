@@ -29,7 +29,7 @@ class ForwardTile {
     std::fill_n(highest_, scores_.padded_rows(), -std::numeric_limits<Real>::infinity());
     std::fill_n(total_, scores_.padded_rows(), Real{0});
     bool first = true;
-    for_key_tiles<Term>(problem_, scores_, [&] {
+    for_key_tiles<Term::order>(problem_, scores_, [&] {
       scores_.score(term);
       const Real* const drop = scores_.dropout_factors();
       bool grown = false;
@@ -49,7 +49,7 @@ class ForwardTile {
     const Lanes d;
     const Index first_number = problem_.query_number(scores_.first_row());
     double entropies[attention_tile_rows] = {};
-    for_key_tiles<Term>(problem_, scores_, [&] {
+    for_key_tiles<Term::order>(problem_, scores_, [&] {
       scores_.score(term);
       for (Index row = 0; row < scores_.rows(); row += lane_count()) {
         for (Index j = scores_.first_key(row); j < scores_.end_key(row); ++j) {

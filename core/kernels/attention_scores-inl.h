@@ -173,17 +173,13 @@ class TileScores {
   }
 
   ScoreTile tile() const {
-    return {batch_,
-            head_,
-            first_row_,
-            rows_,
-            first_key_,
-            keys_,
-            begins_,
-            mask_,
-            queries_,
-            keys_here_.first,
-            keys_here_.stride,
+    return {batch_,           head_,
+            first_row_,       rows_,
+            first_key_,       keys_,
+            begins_,          mask_,
+            queries_,         factors_,
+            query_rows(),     problem_.query.row,
+            keys_here_.first, keys_here_.stride,
             scores_};
   }
   bool whole() const { return whole_; }
@@ -225,13 +221,13 @@ class TileScores {
   bool whole_ = false, fresh_ = true, begins_ = false;
 };
 
-/// Calls body() for every key tile that some row of the query tile sees, in the term's order.
-template <class Term, class Body>
+/// Calls body() for every key tile that some row of the query tile sees, in the given order.
+template <KeyOrder order, class Body>
 void for_key_tiles(const AttentionProblem& problem, TileScores& scores, Body&& body) {
   const Index count = key_tile_count(problem);
   scores.begin_sweep();
   for (Index step = 0; step < count; ++step) {
-    if (scores.look_at(Term::order == KeyOrder::left_to_right ? step : count - 1 - step)) body();
+    if (scores.look_at(order == KeyOrder::left_to_right ? step : count - 1 - step)) body();
   }
 }
 

@@ -50,10 +50,24 @@ struct ScoreTile {
   Index first_key = 0, keys = 0;
   bool begins = false;  // the first key tile of this sweep: a running state starts anew
   TileMask mask;
-  const Real* queries = nullptr;  // [D, attention_tile_rows], times scale and query scale
+  const Real* queries = nullptr;     // [D, attention_tile_rows], times factors
+  const Real* factors = nullptr;     // [rows]: scale times query scale
+  const Real* query_rows = nullptr;  // as they stand, without factors
+  Index query_row_stride = 0;
   const Real* key_rows = nullptr;
   Index key_row_stride = 0;
   Real* scores = nullptr;  // q . k, before anything is added
+};
+
+/// Where a term adds to the gradients of the tile's queries and keys, beside its own; null: not wanted. Only
+/// terms with adds_to_operands may, and only these may change d_scores, which the products with keys, queries
+/// and values then see.
+struct TileGradients {
+  Real* query = nullptr;  // [rows, query_stride]: sums of dS k, to be multiplied by the row's factor
+  Index query_stride = 0;
+  Real* key = nullptr;  // [keys, key_stride], of the tile's keys
+  Index key_stride = 0;
+  Real* factor = nullptr;  // [rows]: the gradient by the factor of a row, without that of q . (sums above)
 };
 
 /// Where the gradients of one key head's rows are summed; null: not wanted.

@@ -68,11 +68,12 @@ Var attention(Var q, Var k, Var v, const ScoreTerms& terms, const Dropout& dropo
   describe(problem, terms, term, dropout);
   Tape& tape = q.tape();
   const AttentionResult result = run_attention(tape, problem, term, tape.recording(), probe);
-  const Var learned = std::visit([](const auto& alternative) { return term_input(alternative); }, term);
+  const TermInputs learned = learned_inputs(term);
   const Var query_scale = terms.query_scale;
   const auto wanted = [&](Var operand) { return tape.recording() && operand.needs_grad(); };
   const OpWork work = attention_work(tape, problem, {wanted(q), wanted(k), wanted(v)});
-  return tape.record("attention", {queries, result.out}, {q, k, v, query_scale, learned}, work,
+  return tape.record("attention", {queries, result.out},
+                     {q, k, v, query_scale, learned[0], learned[1], learned[2], learned[3], learned[4]}, work,
                      [=](Var output) {
                        const AttentionGradients gradients = wanted_gradients(q, k, v);
                        differentiate_attention(output.tape().arena(), problem, term, query_scale, result,

@@ -1,5 +1,6 @@
 #include "core/ops/attention_run.h"
 
+#include <algorithm>
 #include <array>
 #include <variant>
 
@@ -154,8 +155,8 @@ void differentiate_attention(Arena& arena, AttentionProblem problem, const Serve
   if (scale_wanted) add_query_scale_gradient(query_scale, gradients.d_query_scale, problem);
   std::visit(
       [&](const auto& term) {
-        const Var input = term_input(term);
-        if (!input || !input.needs_grad()) return;
+        const TermInputs inputs = term_inputs(term);
+        if (std::ranges::none_of(inputs, [](Var input) { return input && input.needs_grad(); })) return;
         std::visit(
             [&](const auto& view) {
               if constexpr (requires { add_gradient(term, view); }) add_gradient(term, view);

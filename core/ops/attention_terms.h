@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 #include <variant>
 
@@ -10,7 +11,7 @@
 #include "core/ops/operand_text.h"
 #include "core/parallel.h"
 
-/// What the attention op does for each term that it serves: the Var whose gradient it has, the
+/// What the attention op does for each term that it serves: the Vars whose gradients it has, the
 /// check of its shape, the view that the kernel gets, and the way of the gradient back. One overload set a
 /// term.
 namespace tapeline::inline TAPELINE_PRECISION {
@@ -37,6 +38,9 @@ inline ServedTerm served_term(const ScoreTerms& terms) {
   return std::visit([](const auto& term) { return served(term); }, terms.term);
 }
 
+/// What a term has learned: the operands whose gradients the kernel takes; absent ones are none.
+using TermInputs = std::array<Var, 5>;
+
 /// One accumulator a worker, zeroed.
 template <class Number>
 Number* per_worker(Arena& arena, Index count) {
@@ -45,8 +49,9 @@ Number* per_worker(Arena& arena, Index count) {
   return memory;
 }
 
-/// Adds the workers' sums, in their order, to the gradient of `input`.
+/// Adds the workers' sums, in their order, to the gradient of `input`, where it wants one.
 inline void add_worker_sums(Var input, const double* sums) {
+  if (!input || !input.needs_grad()) return;
   const GradientTarget target = input.grad_target();
   const Index count = target.tensor.size();
   for (Index n = 0; n < count; ++n) {
@@ -59,7 +64,7 @@ inline void add_worker_sums(Var input, const double* sums) {
 
 // --- no term
 
-inline Var term_input(std::monostate) { return {}; }
+inline TermInputs term_inputs(std::monostate) { return {}; }
 inline void check_term(std::monostate, const AttentionProblem&) {}
 inline std::monostate forward_view(std::monostate, Arena&) { return {}; }
 inline void check_faults(std::monostate) {}
@@ -68,7 +73,7 @@ inline void add_gradient(std::monostate, std::monostate) {}
 
 // --- LinearBias
 
-inline Var term_input(const LinearBias& term) { return term.slopes; }
+inline TermInputs term_inputs(const LinearBias& term) { return {term.slopes}; }
 
 inline void check_term(const LinearBias& term, const AttentionProblem& problem) {
   require<ShapeError>(term.slopes && term.slopes.shape() == Shape{problem.heads},
@@ -93,7 +98,7 @@ inline void add_gradient(const LinearBias& term, const LinearBiasView& view) {
 
 // --- DistanceBias
 
-inline Var term_input(const DistanceBias& term) { return term.table; }
+inline TermInputs term_inputs(const DistanceBias& term) { return {term.table}; }
 
 [[noreturn]] inline void fail_distance(Index distance, Index first, Index span) {
   fail<ShapeError>(
@@ -143,6 +148,11 @@ inline DistanceBiasView backward_view(const DistanceBias& term, Arena& arena,
 
 inline void add_gradient(const DistanceBias& term, const DistanceBiasView& view) {
   add_worker_sums(term.table, view.d_table);
+}
+
+/// Those of any term.
+inline TermInputs learned_inputs(const ServedTerm& served) {
+  return std::visit([](const auto& term) { return term_inputs(term); }, served);
 }
 
 }  // namespace tapeline::inline TAPELINE_PRECISION

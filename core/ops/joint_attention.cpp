@@ -65,11 +65,12 @@ Var joint_attention(Var joint, Index heads, Index key_value_heads, const Rotatio
   problem.v = value.forward(tape, joint.value().data);
   const AttentionResult result = run_attention(tape, problem, term, tape.recording(), probe);
 
-  const Var learned = std::visit([](const auto& alternative) { return term_input(alternative); }, term);
+  const TermInputs learned = learned_inputs(term);
   const Var query_scale = terms.query_scale;
   const bool wanted = tape.recording() && joint.needs_grad();
   return tape.record(
-      op, {{batch, time, heads * width}, result.out}, {joint, query_scale, learned},
+      op, {{batch, time, heads * width}, result.out},
+      {joint, query_scale, learned[0], learned[1], learned[2], learned[3], learned[4]},
       attention_work(tape, problem, {wanted, wanted, wanted}), [=](Var output) {
         Arena& arena = output.tape().arena();
         const GradientTarget d_joint = joint.needs_grad() ? joint.grad_target() : GradientTarget{};

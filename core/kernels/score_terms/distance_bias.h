@@ -50,6 +50,8 @@ namespace HWY_NAMESPACE {
 class DistanceBiasTerm {
  public:
   static constexpr KeyOrder order = KeyOrder::left_to_right;
+  static constexpr KeyOrder gradient_order = order;
+  static constexpr bool adds_to_operands = false;
   static constexpr bool active = true;
 
   DistanceBiasTerm(const DistanceBiasView& view, const AttentionProblem& problem, Index worker, Real* scratch)

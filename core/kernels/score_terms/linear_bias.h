@@ -37,6 +37,8 @@ namespace HWY_NAMESPACE {
 class LinearBiasTerm {
  public:
   static constexpr KeyOrder order = KeyOrder::left_to_right;
+  static constexpr KeyOrder gradient_order = order;
+  static constexpr bool adds_to_operands = false;
   static constexpr bool active = true;
 
   LinearBiasTerm(const LinearBiasView& view, const AttentionProblem& problem, Index worker, Real* scratch)

@@ -15,6 +15,8 @@ namespace HWY_NAMESPACE {
 class NoTerm {
  public:
   static constexpr KeyOrder order = KeyOrder::left_to_right;
+  static constexpr KeyOrder gradient_order = order;
+  static constexpr bool adds_to_operands = false;
   static constexpr bool active = false;
 
   NoTerm(std::monostate, const AttentionProblem&, Index /*worker*/, Real* /*scratch*/) {}
