@@ -1,77 +1,9 @@
 #include <doctest/doctest.h>
 
 #include "core/ops.h"
-#include "layers/positional/registry.h"
-#include "tests/layers/tiny_model.h"
-#include "tests/support/golden.h"
+#include "tests/layers/golden_attention.h"
 
 using namespace tapeline;
-
-namespace tapeline::inline TAPELINE_PRECISION {
-namespace {
-
-/// Three heads of width 8 over 10 rows, as all cases of attention.json have.
-struct GoldenAttention {
-  explicit GoldenAttention(const PositionalConfig& config) {
-    const Index width = 24, heads = 3;
-    encoding = make_encoding(config, {.width = width,
-                                      .heads = heads,
-                                      .head_width = 8,
-                                      .layers = 1,
-                                      .train_length = 8,
-                                      .causal = config.keys.causal,
-                                      .scope = store.root().scope("positional").scope(config.kind)});
-    store.allocate(0);
-    mask = config.keys;
-  }
-
-  void check(const std::string& name) {
-    const auto& inputs = golden_case("attention", "inputs");
-    const auto& expected = golden_case("attention", name);
-    const Shape shape{1, 3, 10, 8};
-    const Storage q = golden_storage(inputs, "q", shape), k = golden_storage(inputs, "k", shape);
-    const Storage v = golden_storage(inputs, "v", shape), d_out = golden_storage(inputs, "dout", shape);
-
-    Tape tape(arena, pool);
-    Pass pass(tape);
-    PassPositions all;
-    all.query = all.key = encoding->positions(pass, 0, 10);
-    std::vector<Index> explicit_positions;
-    if (expected.at("arrays").contains("positions")) {
-      explicit_positions = golden_indices(expected, "positions");
-      all.query.axis[0] = all.key.axis[0] = explicit_positions;
-    }
-    const Var query = tape.variable(q.tensor()), key = tape.variable(k.tensor());
-    const Var value = tape.variable(v.tensor());
-    const Rotation query_turn = encoding->rotation(pass, Role::query, all.query, all, 0);
-    const Rotation key_turn = encoding->rotation(pass, Role::key, all.key, all, 0);
-    ScoreTerms terms = encoding->score_terms(pass, all, 0);
-    terms.mask = mask;
-    const Var out = attention(query_turn ? rotate(query, query_turn) : query,
-                              key_turn ? rotate(key, key_turn) : key, value, terms);
-    check_golden(name, out.value(), expected, "out");
-    tape.backward(sum(multiply(out, tape.constant(d_out.tensor()))));
-    check_golden(name, query.grad(), expected, "dq", Golden::gradient);
-    check_golden(name, key.grad(), expected, "dk", Golden::gradient);
-    check_golden(name, value.grad(), expected, "dv", Golden::gradient);
-  }
-
-  ParameterStore store;
-  std::unique_ptr<PositionalEncoding> encoding;
-  KeyMask mask;
-  Arena arena;
-  GradientPool pool;
-};
-
-PositionalConfig config_of(const std::string& kind, const std::map<std::string, OptionValue>& options = {}) {
-  PositionalConfig config;
-  config.kind = kind;
-  for (const auto& [name, value] : options) config.options[kind].set(name, value);
-  return config;
-}
-
-}  // namespace
-}  // namespace tapeline::inline TAPELINE_PRECISION
 
 TEST_CASE("golden attention: no positions" * test::needs({"none"})) {
   GoldenAttention(config_of("none")).check("none_causal");
