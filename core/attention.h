@@ -42,12 +42,10 @@ Var attention(Var q, Var k, Var v, const ScoreTerms& terms, const Dropout& dropo
               AttentionProbe* probe = nullptr);
 
 /// Attention of a sequence over itself with the heads where a joint product leaves them: what split_heads(),
-/// attention() and merge_heads() give one after the other, without the copies. Only heads that are turned are
-/// copied, on the way. joint [B, T, (H + 2 Hkv) D]: query, key, value heads side by side -> [B, T, H D].
-/// Rotations, where given, have tables of T rows. Throws as those do.
-Var joint_attention(Var joint, Index heads, Index key_value_heads, const Rotation& query_rotation,
-                    const Rotation& key_rotation, const ScoreTerms& terms, const Dropout& dropout = {},
-                    AttentionProbe* probe = nullptr);
+/// attention() and merge_heads() give one after the other, without the copies. joint [B, T, (H + 2 Hkv) D]:
+/// query, key, value heads side by side, as linear_heads() leaves them -> [B, T, H D]. Throws as those do.
+Var joint_attention(Var joint, Index heads, Index key_value_heads, const ScoreTerms& terms,
+                    const Dropout& dropout = {}, AttentionProbe* probe = nullptr);
 
 /// Keys and values that stand in a cache with room to grow: head h of sequence b begins head_stride * (b *
 /// Hkv + h) numbers after the start, `rows` rows of D numbers each follow.

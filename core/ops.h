@@ -25,13 +25,22 @@ Var sum(Var x);
 /// x under another shape of equal size; no copy.
 Var reshape(Var x, const Shape& shape);
 
-// --- products (core/ops/products.cpp) ------------------------------------------------------------------
+// --- products (core/ops/products.cpp, linear.cpp, linear_heads.cpp)
+// ------------------------------------------------------------------
 
 enum class Transposed : bool { no, yes };
 /// op(a) op(b), op(a) [M, K], op(b) [K, N] -> [M, N]. Matrices only.
 Var matmul(Var a, Var b, Transposed transpose_a = Transposed::no, Transposed transpose_b = Transposed::no);
 /// y = x W^T + bias: x [..., in], weight [out, in], bias [out] or absent -> [..., out].
 Var linear(Var x, Var weight, Var bias);
+/// stream + x W^T + bias in one op: what add() and linear() give, without a pass of its own for the sum.
+/// stream [..., out].
+Var linear_onto(Var stream, Var x, Var weight, Var bias);
+/// The joint product of query, key and value heads, x [B, T, C] -> [B, T, (H + 2 Hkv) D], with query and key
+/// heads turned where the product leaves them, as rotate() would turn them. Rotations, where given, have
+/// tables of T rows.
+Var linear_heads(Var x, Var weight, Var bias, Index heads, Index key_value_heads,
+                 const Rotation& query_rotation, const Rotation& key_rotation);
 /// gelu(x W^T + bias) in one op, as linear() and gelu() would give it: what stands before the gelu is never
 /// kept, its derivative is, so that the gradient needs no function twice and no pass of its own.
 Var linear_gelu(Var x, Var weight, Var bias);
@@ -84,12 +93,11 @@ Var cross_entropy(Var x, Var head, Var bias, std::span<const Token> targets, Los
 // --- heads and rotation (core/ops/heads.cpp, core/ops/rotary.cpp) --------------------------------------
 
 /// Query, key and value heads cut out of one product: x [B, T, (H + 2 Hkv) D] -> q [B, H, T, D], k, v [B,
-/// Hkv, T, D]. Rotations, where given, are applied on the way (tables of T rows).
+/// Hkv, T, D].
 struct HeadsSplit {
   Var query, key, value;
 };
-HeadsSplit split_heads(Var x, Index heads, Index key_value_heads, const Rotation& query_rotation = {},
-                       const Rotation& key_rotation = {});
+HeadsSplit split_heads(Var x, Index heads, Index key_value_heads);
 /// [B, H, T, D] -> [B, T, H D].
 Var merge_heads(Var x);
 /// x [B, H, T, D] with the first `width` features of every head turned: (x_a, x_b) ->

@@ -32,28 +32,34 @@ SelfAttention::SelfAttention(const Scope& scope, const ModelConfig& config, Inde
       output(scope.scope("output"), config.width, config.width, config.bias,
              residual_deviation(config.layers)) {}
 
-Var SelfAttention::operator()(Pass& pass, Var x, const LayerPositions& positions,
-                              KeyValueCache* cache) const {
+// The heads' outputs side by side, [B, T, C].
+Var SelfAttention::mixed(Pass& pass, Var x, const LayerPositions& positions, KeyValueCache* cache) const {
   AttentionProbe* probe = pass.probes.empty() ? nullptr : &pass.probes[static_cast<std::size_t>(layer)];
   const bool raw = cache != nullptr && positions.cached_keys == CachedKeys::raw;
-  const Var joint = query_key_value(pass, x);  // [B, T, (H + 2 Hkv) D]
+  const Var joint = linear_heads(x, query_key_value.joint_weight(pass), query_key_value.joint_bias(pass),
+                                 heads, key_value_heads, positions.query,
+                                 raw ? Rotation{} : positions.key);  // [B, T, (H + 2 Hkv) D]
   if (cache == nullptr) {
-    return output(pass, joint_attention(joint, heads, key_value_heads, positions.query, positions.key,
-                                        positions.terms, pass.dropout_at("attention", layer), probe));
+    return joint_attention(joint, heads, key_value_heads, positions.terms,
+                           pass.dropout_at("attention", layer), probe);
   }
-  const HeadsSplit split = split_heads(joint, heads, key_value_heads, positions.query,
-                                       raw ? Rotation{} : positions.key);  // [B, H | Hkv, T, D]
+  const HeadsSplit split = split_heads(joint, heads, key_value_heads);  // [B, H | Hkv, T, D]
   const CachedKeyValues cached = cache->append(layer, split.key.value(), split.value.value());
-  Var mixed;  // [B, H, T, D]
-  if (raw) {
-    Var keys = gather_cached(pass.tape, cached, cached.keys);  // [B, Hkv, rows, D]
-    if (positions.key) keys = rotate(keys, positions.key);
-    const Var values = gather_cached(pass.tape, cached, cached.values);
-    mixed = attention(split.query, keys, values, positions.terms, {}, probe);
-  } else {
-    mixed = attention(split.query, cached, positions.terms, probe);
-  }
-  return output(pass, merge_heads(mixed));
+  if (!raw) return merge_heads(attention(split.query, cached, positions.terms, probe));
+  Var keys = gather_cached(pass.tape, cached, cached.keys);  // [B, Hkv, rows, D]
+  if (positions.key) keys = rotate(keys, positions.key);
+  const Var values = gather_cached(pass.tape, cached, cached.values);
+  return merge_heads(attention(split.query, keys, values, positions.terms, {}, probe));
+}
+
+Var SelfAttention::operator()(Pass& pass, Var x, const LayerPositions& positions,
+                              KeyValueCache* cache) const {
+  return output(pass, mixed(pass, x, positions, cache));
+}
+
+Var SelfAttention::onto(Pass& pass, Var stream, Var x, const LayerPositions& positions,
+                        KeyValueCache* cache) const {
+  return output.onto(pass, stream, mixed(pass, x, positions, cache));
 }
 
 }  // namespace tapeline::inline TAPELINE_PRECISION

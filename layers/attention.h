@@ -24,10 +24,15 @@ struct SelfAttention {
 
   /// x [B, T, C] -> [B, T, C]. With a cache the rows follow those in it.
   Var operator()(Pass& pass, Var x, const LayerPositions& positions, KeyValueCache* cache) const;
+  /// Added to `stream` [B, T, C], the residual stream.
+  Var onto(Pass& pass, Var stream, Var x, const LayerPositions& positions, KeyValueCache* cache) const;
 
   Index layer, heads, key_value_heads;
   JointLinear query_key_value;
   Linear output;
+
+ private:
+  Var mixed(Pass& pass, Var x, const LayerPositions& positions, KeyValueCache* cache) const;
 };
 
 }  // namespace tapeline::inline TAPELINE_PRECISION

@@ -15,13 +15,16 @@ Var Block::operator()(Pass& pass, Var x, const LayerPositions& positions, Index 
                       KeyValueCache* cache) const {
   const Index layer = attention.layer;
   const PartScope part(pass.tape, "block", layer);
-  const Var attended = dropout(attention(pass, attention_norm(pass, x), positions, cache),
-                               pass.dropout_at("attention_output", layer), first_row);
-  const Var middle = add(x, attended);  // [B, T, C]
+  // What a part gives is added to the stream in its last product, unless dropout stands between.
+  const Dropout dropped = pass.dropout_at("attention_output", layer);
+  const Var normed = attention_norm(pass, x);
+  const Var middle = dropped.rate == 0
+                         ? attention.onto(pass, x, normed, positions, cache)
+                         : add(x, dropout(attention(pass, normed, positions, cache), dropped, first_row));
+  const Dropout dropped_inside = pass.dropout_at("feed_forward_output", layer);
   const Var seen = feed_forward_norm(pass, parallel_residual ? x : middle);
-  const Var computed =
-      dropout(feed_forward(pass, seen), pass.dropout_at("feed_forward_output", layer), first_row);
-  return add(middle, computed);
+  return dropped_inside.rate == 0 ? feed_forward.onto(pass, middle, seen)
+                                  : add(middle, dropout(feed_forward(pass, seen), dropped_inside, first_row));
 }
 
 }  // namespace tapeline::inline TAPELINE_PRECISION

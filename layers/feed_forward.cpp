@@ -38,4 +38,8 @@ FeedForward::FeedForward(const Scope& scope, const ModelConfig& config)
 
 Var FeedForward::operator()(Pass& pass, Var x) const { return output(pass, inside(pass, inner, x)); }
 
+Var FeedForward::onto(Pass& pass, Var stream, Var x) const {
+  return output.onto(pass, stream, inside(pass, inner, x));
+}
+
 }  // namespace tapeline::inline TAPELINE_PRECISION

@@ -12,6 +12,8 @@ struct FeedForward {
   FeedForward(const Scope& scope, const ModelConfig& config);
 
   Var operator()(Pass& pass, Var x) const;  // [..., C] -> [..., C]
+  /// Added to `stream` [..., C], the residual stream.
+  Var onto(Pass& pass, Var stream, Var x) const;
 
   /// inner and the activation behind it: [..., C] -> [..., F].
   Var (*inside)(Pass& pass, const JointLinear& inner, Var x) = nullptr;

@@ -13,6 +13,10 @@ Var Linear::operator()(Pass& pass, Var x) const {
   return linear(x, pass.tape.leaf(*weight), bias != nullptr ? pass.tape.leaf(*bias) : Var{});
 }
 
+Var Linear::onto(Pass& pass, Var stream, Var x) const {
+  return linear_onto(stream, x, pass.tape.leaf(*weight), bias != nullptr ? pass.tape.leaf(*bias) : Var{});
+}
+
 JointLinear::JointLinear(const Scope& scope, Index in, std::initializer_list<Part> parts, bool with_bias,
                          double deviation) {
   for (const Part& part : parts) {  // all weights first: they must be neighbours

@@ -15,6 +15,8 @@ struct Linear {
          double deviation = initial_deviation);
 
   Var operator()(Pass& pass, Var x) const;  // [..., in] -> [..., out]
+  /// Added to `stream` [..., out], the residual stream.
+  Var onto(Pass& pass, Var stream, Var x) const;
 
   Parameter* weight = nullptr;
   Parameter* bias = nullptr;  ///< nullptr: none

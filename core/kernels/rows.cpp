@@ -16,6 +16,15 @@ HWY_BEFORE_NAMESPACE();
 namespace tapeline::inline TAPELINE_PRECISION {
 namespace HWY_NAMESPACE {
 
+void add_row_to(const Real* x, const Real* row, Index rows, Index width, Real* out) {
+  for (Index r = 0; r < rows; ++r) {
+    const Index begin = r * width;
+    for_each_vector(width, [&](auto lanes, Index j) HWY_ATTR {
+      lanes.store(hn::Add(lanes.load(x + begin + j), lanes.load(row + j)), out + begin + j);
+    });
+  }
+}
+
 // total[j] += the sum over rows of x[row, j]. Four rows at a time: the total is read and written less often.
 void add_columns(const Real* x, Index rows, Index width, Real* total) {
   Index row = 0;
@@ -67,6 +76,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace tapeline::inline TAPELINE_PRECISION {
 
+HWY_EXPORT(add_row_to);
 HWY_EXPORT(add_columns);
 HWY_EXPORT(multiply_and_add_columns);
 HWY_EXPORT(scaled_add_range);
@@ -79,6 +89,17 @@ Index row_grain(Index width) { return std::max<Index>(1, numbers_a_share / std::
 void fill_rows(const Real* row, Index rows, Index width, Real* out) {
   parallel_for(rows, row_grain(width), [&](Index begin, Index end) {
     for (Index r = begin; r < end; ++r) std::copy_n(row, width, out + r * width);
+  });
+}
+
+void add_row(const Real* x, const Real* row, Index rows, Index width, Real* out) {
+  parallel_for(rows, row_grain(width), [&](Index begin, Index end) {
+    const Real* const from = x + begin * width;
+    if (row == nullptr) {
+      std::copy_n(from, (end - begin) * width, out + begin * width);
+    } else {
+      HWY_DYNAMIC_DISPATCH(add_row_to)(from, row, end - begin, width, out + begin * width);
+    }
   });
 }
 

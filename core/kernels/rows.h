@@ -8,6 +8,9 @@ namespace tapeline::inline TAPELINE_PRECISION {
 /// Every row of `out` becomes `row` [width].
 void fill_rows(const Real* row, Index rows, Index width, Real* out);
 
+/// out = x + `row` [width], every row of it; a null `row` is zeros.
+void add_row(const Real* x, const Real* row, Index rows, Index width, Real* out);
+
 /// How many numbers of scratch column_sums needs.
 Index column_sums_scratch(Index width);
 /// out = beta out + the sum over rows of `x` [rows, width]; one partial sum a worker, added in worker order.

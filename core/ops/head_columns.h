@@ -19,12 +19,14 @@ struct HeadColumns {
   HeadRows in_heads() const { return HeadRows::by_head(heads, time, width); }
 };
 
-/// The query, key and value heads of joint rows x [B, T, (H + 2 Hkv) D]. Throws ShapeError naming `op` and x.
-std::array<HeadColumns, 3> joint_columns(std::string_view op, Var x, Index heads, Index key_value_heads);
+/// The query, key and value heads of joint rows x [B, T, (H + 2 Hkv) D]. Throws ShapeError naming `op` and
+/// the shape.
+std::array<HeadColumns, 3> joint_columns(std::string_view op, const Shape& shape, Index heads,
+                                         Index key_value_heads);
 
-/// [B, T, W] -> [B, H, T, D], turned on the way; `accumulate`: added to what is there.
-void cut(const HeadColumns& columns, const Turn& turn, bool accumulate, const Real* rows, Real* heads);
-/// [B, H, T, D] -> its columns of [B, T, W], turned back.
-void join(const HeadColumns& columns, const Turn& turn, bool accumulate, const Real* heads, Real* rows);
+/// [B, T, W] -> [B, H, T, D]; `accumulate`: added to what is there.
+void cut(const HeadColumns& columns, bool accumulate, const Real* rows, Real* heads);
+/// [B, H, T, D] -> its columns of [B, T, W].
+void join(const HeadColumns& columns, bool accumulate, const Real* heads, Real* rows);
 
 }  // namespace tapeline::inline TAPELINE_PRECISION

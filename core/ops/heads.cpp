@@ -18,13 +18,13 @@ struct SplitGradient {
 
 }  // namespace
 
-std::array<HeadColumns, 3> joint_columns(std::string_view op, Var x, Index heads, Index key_value_heads) {
-  require<ShapeError>(x && x.shape().rank() == 3, "{}: x is {}; expected [batch, time, width]", op, text(x));
+std::array<HeadColumns, 3> joint_columns(std::string_view op, const Shape& shape, Index heads,
+                                         Index key_value_heads) {
+  require<ShapeError>(shape.rank() == 3, "{}: x is {}; expected [batch, time, width]", op, shape.text());
   require<ShapeError>(heads >= 1 && key_value_heads >= 1 && heads % key_value_heads == 0,
                       "{}: {} heads and {} key/value heads; the second must divide the first", op, heads,
                       key_value_heads);
   const Index all_heads = heads + 2 * key_value_heads;
-  const Shape shape = x.shape();
   require<ShapeError>(shape.last() % all_heads == 0,
                       "{}: x is {} for {} heads and {} key/value heads; the width must be a multiple of {}",
                       op, shape.text(), heads, key_value_heads, all_heads);
@@ -34,22 +34,37 @@ std::array<HeadColumns, 3> joint_columns(std::string_view op, Var x, Index heads
           HeadColumns{batch, time, shape.last(), (heads + key_value_heads) * width, key_value_heads, width}};
 }
 
-void cut(const HeadColumns& columns, const Turn& turn, bool accumulate, const Real* rows, Real* heads) {
-  turn_heads({turn, TurnDirection::forward, accumulate, columns.batch, columns.time, columns.heads,
-              columns.width, rows + columns.first, columns.in_rows(), heads, columns.in_heads()});
+void cut(const HeadColumns& columns, bool accumulate, const Real* rows, Real* heads) {
+  turn_heads({{},
+              TurnDirection::forward,
+              accumulate,
+              columns.batch,
+              columns.time,
+              columns.heads,
+              columns.width,
+              rows + columns.first,
+              columns.in_rows(),
+              heads,
+              columns.in_heads()});
 }
 
-void join(const HeadColumns& columns, const Turn& turn, bool accumulate, const Real* heads, Real* rows) {
-  turn_heads({turn, TurnDirection::transposed, accumulate, columns.batch, columns.time, columns.heads,
-              columns.width, heads, columns.in_heads(), rows + columns.first, columns.in_rows()});
+void join(const HeadColumns& columns, bool accumulate, const Real* heads, Real* rows) {
+  turn_heads({{},
+              TurnDirection::forward,
+              accumulate,
+              columns.batch,
+              columns.time,
+              columns.heads,
+              columns.width,
+              heads,
+              columns.in_heads(),
+              rows + columns.first,
+              columns.in_rows()});
 }
 
-HeadsSplit split_heads(Var x, Index heads, Index key_value_heads, const Rotation& query_rotation,
-                       const Rotation& key_rotation) {
-  const std::array<HeadColumns, 3> parts = joint_columns("split_heads", x, heads, key_value_heads);
-  const Index time = parts[0].time, width = parts[0].width;
-  const std::array<Turn, 3> turns{turn_of("split_heads", query_rotation, time, width),
-                                  turn_of("split_heads", key_rotation, time, width), Turn{}};
+HeadsSplit split_heads(Var x, Index heads, Index key_value_heads) {
+  require<ShapeError>(static_cast<bool>(x), "split_heads: x is absent");
+  const std::array<HeadColumns, 3> parts = joint_columns("split_heads", x.shape(), heads, key_value_heads);
   Tape& tape = x.tape();
   const OpScope watched(tape, "split_heads");
   auto* gradient = new (tape.arena().allocate(sizeof(SplitGradient))) SplitGradient{};
@@ -58,24 +73,22 @@ HeadsSplit split_heads(Var x, Index heads, Index key_value_heads, const Rotation
       if (gradient->written[p] || gradient->target.beta != 0) continue;
       const HeadColumns& part = parts[p];
       for (Index row = 0; row < part.batch * part.time; ++row) {
-        std::fill_n(gradient->target.tensor.data + row * part.row_width + part.first, part.heads * width,
+        std::fill_n(gradient->target.tensor.data + row * part.row_width + part.first, part.heads * part.width,
                     Real{0});
       }
     }
   });
   const auto part = [&](std::size_t p) {
     const HeadColumns columns = parts[p];
-    const Turn turn = turns[p];
     const Tensor out = tape.allocate(columns.shape());
-    cut(columns, turn, false, x.value().data, out.data);
-    const Index moved = 2 * out.size() + turn.numbers(time);
-    const OpWork work{.numbers = moved, .backward_numbers = moved};
+    cut(columns, false, x.value().data, out.data);
+    const OpWork work{.numbers = 2 * out.size(), .backward_numbers = 2 * out.size()};
     return tape.record("split_heads", out, {whole}, work, [=](Var output) {
       if (gradient->target.tensor.data == nullptr) {
         gradient->target = x.grad_target();
         whole.grad();  // so that its rule runs
       }
-      join(columns, turn, gradient->target.beta != 0, output.grad().data, gradient->target.tensor.data);
+      join(columns, gradient->target.beta != 0, output.grad().data, gradient->target.tensor.data);
       gradient->written[p] = true;
     });
   };
@@ -91,11 +104,11 @@ Var merge_heads(Var x) {
   const OpScope watched(x.tape(), "merge_heads");
   const HeadColumns columns{batch, time, heads * width, 0, heads, width};
   const Tensor out = x.tape().allocate({batch, time, heads * width});
-  join(columns, {}, false, x.value().data, out.data);
+  join(columns, false, x.value().data, out.data);
   const OpWork work{.numbers = 2 * out.size(), .backward_numbers = 2 * out.size()};
   return x.tape().record("merge_heads", out, {x}, work, [=](Var output) {
     const GradientTarget target = x.grad_target();
-    cut(columns, {}, target.beta != 0, output.grad().data, target.tensor.data);
+    cut(columns, target.beta != 0, output.grad().data, target.tensor.data);
   });
 }
 

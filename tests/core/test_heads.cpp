@@ -7,7 +7,6 @@
 #include "core/ops.h"
 #include "tests/support/gradcheck.h"
 #include "tests/support/reference.h"
-#include "tests/support/rotation_tables.h"
 #include "tests/support/thread_setting.h"
 
 using namespace tapeline;
@@ -55,27 +54,11 @@ TEST_CASE("split_heads: every number goes to its head, with as many or fewer key
   }
 }
 
-TEST_CASE("split_heads: rotations on the way are those of rotate() afterwards") {
-  const Storage x = random_storage({2, 5, 8 * 6}, "x");
-  const RotationTables of_query(5, 4, 10), of_key(5, 6, 100);
-  TestTape tape;
-  const Var v = tape->constant(x.tensor());
-  const Rotation query = of_query.rotation(*tape, Pairing::interleaved),
-                 key = of_key.rotation(*tape, Pairing::half);
-  const HeadsSplit turned = split_heads(v, 4, 2, query, key), plain = split_heads(v, 4, 2);
-  CHECK(numbers_of(turned.query.value()) == numbers_of(rotate(plain.query, query).value()));
-  CHECK(numbers_of(turned.key.value()) == numbers_of(rotate(plain.key, key).value()));
-  CHECK(numbers_of(turned.value.value()) == numbers_of(plain.value.value()));
-}
-
-TEST_CASE("split_heads: gradient, with and without rotation, beside another use of x") {
+TEST_CASE("split_heads: gradient, alone and beside another use of x") {
   std::array<Storage, 1> in{random_storage({2, 3, 8 * 4}, "x")};
-  const RotationTables tables(3, 4, 10);
   gradcheck("split_heads", in, [](Tape&, std::span<const Var> v) { return mixed(split_heads(v[0], 4, 2)); });
-  gradcheck("split_heads with rotation", in, [&](Tape& tape, std::span<const Var> v) {
-    const Rotation half = tables.rotation(tape, Pairing::half),
-                   pairs = tables.rotation(tape, Pairing::interleaved);
-    const HeadsSplit parts = split_heads(v[0], 4, 2, half, pairs);
+  gradcheck("split_heads, unequal uses", in, [](Tape&, std::span<const Var> v) {
+    const HeadsSplit parts = split_heads(v[0], 4, 2);
     return add(multiply(parts.query, parts.query), sum(multiply(parts.key, parts.value)));
   });
   gradcheck("split_heads beside another use", in, [](Tape&, std::span<const Var> v) {
@@ -126,13 +109,11 @@ TEST_CASE("split_heads: no rows and no sequences are legal") {
 
 TEST_CASE("split_heads: the same bits for one thread and several") {
   const Storage x = random_storage({4, 70, 8 * 16}, "x");
-  const RotationTables tables(70, 16, 1e4);
   const auto run = [&](int threads) {
     const ThreadSetting setting(threads);
     TestTape tape;
     const Var v = tape->variable(x.tensor());
-    const Rotation rotation = tables.rotation(*tape, Pairing::half);
-    const HeadsSplit parts = split_heads(v, 4, 2, rotation, rotation);
+    const HeadsSplit parts = split_heads(v, 4, 2);
     tape->backward(sum(multiply(merge_heads(parts.query), merge_heads(parts.query))));
     return numbers_of(v.grad());
   };

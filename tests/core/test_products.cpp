@@ -110,6 +110,51 @@ TEST_CASE("linear: values and gradients") {
   });
 }
 
+TEST_CASE("linear_onto: the sum of the stream and linear(), value and gradients, on one thread and several") {
+  const Storage stream = random_storage({2, 75, 33}, "stream"), x = random_storage({2, 75, 20}, "x"),
+                w = random_storage({33, 20}, "weight", 0.3), b = random_storage({33}, "bias"),
+                weights = random_storage({2, 75, 33}, "weights");
+  const auto run = [&](bool biased, auto op) {
+    TestTape tape;
+    const std::vector<Var> in = {tape->variable(stream.tensor()), tape->variable(x.tensor()),
+                                 tape->variable(w.tensor()), tape->variable(b.tensor())};
+    const Var y = op(in[0], in[1], in[2], biased ? in[3] : Var{});
+    std::vector<std::vector<double>> all = {numbers_of(y.value())};
+    tape->backward(weighted_sum(y, weights.tensor()));
+    for (const Var input : in) all.push_back(numbers_of(input.grad()));
+    return all;
+  };
+  for (const bool biased : {true, false}) {
+    const auto apart =
+        run(biased, [](Var s, Var rows, Var weight, Var bias) { return add(s, linear(rows, weight, bias)); });
+    for (const int count : {1, 3}) {
+      const ThreadSetting setting(count);
+      const auto joint = run(biased, linear_onto);
+      for (std::size_t part = 0; part < apart.size(); ++part) {
+        CAPTURE(part);
+        CHECK(largest_difference(joint[part], apart[part]) <= 20 * rounding());
+      }
+    }
+  }
+  std::array<Storage, 4> inputs{random_storage({2, 3, 7}, "stream"), random_storage({2, 3, 5}, "x"),
+                                random_storage({7, 5}, "weight"), random_storage({7}, "bias")};
+  gradcheck("linear_onto", inputs,
+            [](Tape&, std::span<const Var> in) { return linear_onto(in[0], in[1], in[2], in[3]); });
+  gradcheck("linear_onto, the stream used twice", inputs, [](Tape&, std::span<const Var> in) {
+    const Var twice = scale(in[0], 2);
+    return multiply(linear_onto(twice, in[1], in[2], {}), twice);
+  });
+  std::array<Storage, 2> square{random_storage({3, 5}, "x"), random_storage({5, 5}, "weight")};
+  gradcheck("linear_onto its own input", square,
+            [](Tape&, std::span<const Var> in) { return linear_onto(in[0], in[0], in[1], {}); });
+  TestTape tape(Recording::off);
+  CHECK_THROWS_WITH_AS(
+      linear_onto(tape->constant(x.tensor()), tape->constant(x.tensor()), tape->constant(w.tensor()), {}),
+      "linear_onto: stream is [2, 75, 20], the product of x [2, 75, 20] and weight [33, 20] is [2, 75, 33]; "
+      "they must be equal",
+      ShapeError);
+}
+
 TEST_CASE("linear: many rows on several threads") {
   const Storage x = random_storage({4, 150, 40}, "x", 0.5), w = random_storage({72, 40}, "w", 0.2),
                 b = random_storage({72}, "b"), weights = random_storage({4, 150, 72}, "weights");

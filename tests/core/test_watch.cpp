@@ -107,6 +107,12 @@ TEST_CASE("watch: every op of the tape is seen by its name, forward and backward
       {"sum", {{2, 4}}, first(sum)},
       {"matmul", {{2, 4}, {4, 3}}, two([](Var a, Var b) { return matmul(a, b); })},
       {"linear", {{2, 4}, {3, 4}}, two([](Var x, Var w) { return linear(x, w, {}); })},
+      {"linear_onto",
+       {{2, 3}, {2, 4}, {3, 4}},
+       [](std::span<const Var> in) { return linear_onto(in[0], in[1], in[2], {}); }},
+      {"linear_heads", {{1, 3, 4}, {8, 4}}, two([](Var x, Var w) {
+         return linear_heads(x, w, {}, 2, 1, {}, {});
+       })},
       {"linear_gelu", {{2, 4}, {3, 4}}, two([](Var x, Var w) { return linear_gelu(x, w, {}); })},
       {"linear_gelu_tanh", {{2, 4}, {3, 4}}, two([](Var x, Var w) { return linear_gelu_tanh(x, w, {}); })},
       {"layer_norm", {{2, 4}, {4}}, two([](Var x, Var gain) { return layer_norm(x, gain, {}, 1e-5); })},
@@ -126,7 +132,7 @@ TEST_CASE("watch: every op of the tape is seen by its name, forward and backward
          return rotate(x, rotation);
        })},
       {"attention", {{1, 2, 3, 4}}, first([](Var x) { return attention(x, x, x, ScoreTerms{}); })},
-      {"joint_attention", {{1, 3, 8}}, first([](Var x) { return joint_attention(x, 2, 1, {}, {}, {}); })},
+      {"joint_attention", {{1, 3, 8}}, first([](Var x) { return joint_attention(x, 2, 1, {}); })},
   };
   for (const Case& one : cases) {
     CAPTURE(one.op);
