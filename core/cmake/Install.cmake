@@ -6,16 +6,12 @@ include(CMakePackageConfigHelpers)
 set(package_directory "${CMAKE_INSTALL_LIBDIR}/cmake/tapeline")
 set(header_directory "${CMAKE_INSTALL_INCLUDEDIR}/tapeline")
 
-# What is left out includes headers of libraries that no other header needs, or belongs to the kernels.
+# What is left out includes headers of libraries that no other header needs, or belongs to the kernels and to what the ops share.
 foreach(folder IN ITEMS core layers data train)
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/${folder}" DESTINATION "${header_directory}" FILES_MATCHING PATTERN "*.h"
     PATTERN kernels EXCLUDE
+    PATTERN ops EXCLUDE
     PATTERN cmake EXCLUDE
-    PATTERN attention_run.h EXCLUDE
-    PATTERN attention_terms.h EXCLUDE
-    PATTERN head_columns.h EXCLUDE
-    PATTERN rotation.h EXCLUDE
-    PATTERN operand_text.h EXCLUDE
     PATTERN parallel_backend.h EXCLUDE
     PATTERN allocation_counter.h EXCLUDE
     PATTERN hdf5_library.h EXCLUDE
