@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,13 +42,15 @@ inline std::vector<Token> tiny_tokens(Index count, const std::string& name = "to
 }
 
 /// Moves every parameter away from its initial value, where attention is nearly uniform and biases are 0, so
-/// that an error in any part shows.
+/// that an error in any part shows; within its bounds, as the optimizer does.
 inline void stir(ParameterStore& store, double deviation = 0.3) {
   for (Parameter& parameter : store.parameters()) {
     const Tensor value = parameter.mutable_value();
     const RandomKey key = random_key(17, parameter.name());
     for (Index i = 0; i < value.size(); ++i) {
-      value.data[i] += static_cast<Real>(deviation * random_normal(key, static_cast<std::uint64_t>(i)));
+      const Real moved =
+          value.data[i] + static_cast<Real>(deviation * random_normal(key, static_cast<std::uint64_t>(i)));
+      value.data[i] = std::clamp(moved, parameter.bounds().lowest, parameter.bounds().highest);
     }
   }
 }

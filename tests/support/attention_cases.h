@@ -75,6 +75,12 @@ inline std::vector<AttentionCase> attention_cases() {
   bias.name = "table, chunk";
   bias.query_rows = 67;
   add(bias);
+  bias.name = "table, longer than asked for";
+  bias.table = spread(2 * 300, -1, 1);
+  add(bias);
+  bias.name = "table, one query";
+  bias.query_rows = 1;
+  add(bias);
   bias.name = "table, not causal";
   bias.mask = full;
   bias.query_rows = 131;

@@ -48,8 +48,8 @@ std::string refusal(const Config& trained, const ConfigKey& key) {
 }  // namespace
 
 TEST_CASE("after training: of all keys, for every kind, only those that no weight depends on can change") {
-  const std::set<std::string> changeable = {"keys.window", "keys.sinks", "rope.base", "sinusoidal.base",
-                                            "learned.beyond"};
+  const std::set<std::string> changeable = {"keys.window",     "keys.sinks",     "rope.base",
+                                            "sinusoidal.base", "learned.beyond", "alibi.interpolate"};
   for (const EncodingKind& kind : encoding_kinds()) {
     Config trained = default_config();
     trained.positional.kind = kind.name;

@@ -45,8 +45,9 @@ namespace tapeline::inline TAPELINE_PRECISION {
 namespace HWY_NAMESPACE {
 
 /// With positions that run on without gaps the biases of one key over the rows of a tile are a contiguous
-/// piece of a strip of the table, and the next key's piece begins one number earlier. With explicit positions
-/// they are gathered into a tile. `add` sees the same thing both times: a start and a step from key to key.
+/// piece of a strip of the table, and the next key's piece begins one number earlier; the strip is copied
+/// only where it reaches over the table's ends. With explicit positions they are gathered into a tile. `add`
+/// sees the same thing both times: a start and a step from key to key.
 class DistanceBiasTerm {
  public:
   static constexpr KeyOrder order = KeyOrder::left_to_right;
@@ -68,8 +69,16 @@ class DistanceBiasTerm {
     if (contiguous_) {
       const Index first = strip_first(tile);
       const Index count = strip_count(tile);
-      for (Index t = 0; t < count; ++t) biases_[t] = inside(first + t) ? table[first + t] : Real{0};
-      start_ = biases_ + tile.keys - 1;
+      const bool whole = first >= 0 && first + count <= view_.span;
+      const Real* const strip = whole ? table + first : biases_;
+      if (!whole) {  // what no pair asks for is 0
+        const Index begin = std::clamp<Index>(-first, 0, count);
+        const Index end = std::clamp<Index>(view_.span - first, begin, count);
+        std::fill(biases_, biases_ + begin, Real{0});
+        std::copy_n(table + (first + begin), end - begin, biases_ + begin);
+        std::fill(biases_ + end, biases_ + count, Real{0});
+      }
+      start_ = strip + tile.keys - 1;
       step_ = -1;
       return;
     }
@@ -102,23 +111,37 @@ class DistanceBiasTerm {
       }
       return;
     }
-    const Lanes d;
+    sum_diagonals(tile, d_scores);
     const Index first = strip_first(tile);
-    const Index count = strip_count(tile);
-    for (Index t = 0; t < count; ++t) strip_gradient_[t] = 0;
-    for (Index j = 0; j < tile.keys; ++j) {
-      Real* const sums = strip_gradient_ + tile.keys - 1 - j;
-      const Real* const terms = d_scores + j * attention_tile_rows;
-      for (Index row = 0; row < tile.rows; row += lane_count()) {
-        hn::StoreU(hn::Add(hn::LoadU(d, sums + row), hn::Load(d, terms + row)), d, sums + row);
-      }
-    }
-    for (Index t = 0; t < count; ++t) {
-      if (inside(first + t)) d_table[first + t] += static_cast<double>(strip_gradient_[t]);
-    }
+    const Index begin = std::max<Index>(-first, 0), end = std::min(strip_count(tile), view_.span - first);
+    for (Index t = begin; t < end; ++t) d_table[first + t] += static_cast<double>(strip_gradient_[t]);
   }
 
  private:
+  /// strip_gradient_[t] = the sum of the tile's d_scores at its t-th distance. Vectors of rows a vector
+  /// further, at keys a vector further, belong to the same distances: such a diagonal is summed in a
+  /// register.
+  void sum_diagonals(const ScoreTile& tile, const Real* d_scores) {
+    const Lanes d;
+    const Index lanes = lane_count();
+    const Index row_vectors = (tile.rows + lanes - 1) / lanes;
+    std::fill_n(strip_gradient_, strip_count(tile), Real{0});
+    for (Index offset = 0; offset < std::min(lanes, tile.keys); ++offset) {
+      const Index key_steps = (tile.keys - offset + lanes - 1) / lanes;
+      for (Index diagonal = 1 - key_steps; diagonal < row_vectors; ++diagonal) {
+        const Index begin = std::max<Index>(diagonal, 0);
+        const Index end = std::min(row_vectors, key_steps + diagonal);
+        auto sum = hn::Zero(d);
+        for (Index row = begin; row < end; ++row) {
+          const Index key = offset + (row - diagonal) * lanes;
+          sum = hn::Add(sum, hn::Load(d, d_scores + key * attention_tile_rows + row * lanes));
+        }
+        Real* const to = strip_gradient_ + tile.keys - 1 - offset + diagonal * lanes;
+        hn::StoreU(hn::Add(hn::LoadU(d, to), sum), d, to);
+      }
+    }
+  }
+
   bool inside(Index place) const { return place >= 0 && place < view_.span; }
   /// The place in the table of the smallest distance of a tile, and how many distances it has, padding
   /// included.

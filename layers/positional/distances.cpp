@@ -1,0 +1,47 @@
+#include "layers/positional/distances.h"
+
+#include <algorithm>
+
+#include "core/error.h"
+
+namespace tapeline {
+
+namespace {
+
+struct Extent {
+  Index lowest, highest;
+  bool ascending;
+};
+
+Extent extent_of(const Positions& rows) {
+  if (rows.axis[0].empty()) return {rows.begin, rows.begin + rows.count - 1, true};
+  const auto [lowest, highest] = std::ranges::minmax(rows.axis[0]);
+  return {lowest, highest, std::ranges::is_sorted(rows.axis[0])};
+}
+
+/// Where positions ascend, the nearest key that a query sees is that of its own row.
+Index nearest(const PassPositions& all) {
+  const Index own_row = all.key.count - all.query.count;
+  Index smallest = all.query.at(0) - all.key.at(own_row);
+  if (all.query.axis[0].empty() && all.key.axis[0].empty()) return smallest;
+  for (Index row = 1; row < all.query.count; ++row) {
+    smallest = std::min(smallest, all.query.at(row) - all.key.at(own_row + row));
+  }
+  return smallest;
+}
+
+}  // namespace
+
+Distances distances_of(const PassPositions& all, bool causal) {
+  if (all.query.count < 1 || all.key.count < all.query.count) return {};  // attention() says what is wrong
+  const Extent query = extent_of(all.query), key = extent_of(all.key);
+  const Index last = query.highest - key.lowest;
+  const Index first = causal && query.ascending && key.ascending ? nearest(all) : query.lowest - key.highest;
+  constexpr Index limit = Index{1} << 31;
+  require<ShapeError>(last - first < limit && first > -limit && last < limit,
+                      "positions: distances {} to {}; a bias of every distance serves fewer than {}", first,
+                      last, limit);
+  return {.first = first, .count = last - first + 1};
+}
+
+}  // namespace tapeline

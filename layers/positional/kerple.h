@@ -1,0 +1,48 @@
+#pragma once
+
+#include <vector>
+
+#include "layers/positional/distance_encoding.h"
+#include "layers/positional/registry.h"
+
+namespace tapeline::inline TAPELINE_PRECISION {
+
+/// The two kernels of KERPLE.
+enum class KerpleForm {
+  logarithm,  ///< b = -r1 ln(1 + r2 |d|), r1, r2 > 0
+  power       ///< b = -r1 |d|^r2, r1 > 0, 0 < r2 <= 2
+};
+
+/// A bias whose kernel is conditionally positive definite, a pair of numbers a head (Chi, Fan, Ramadge,
+/// Rudnicky 2022, 2205.09921). Parameters: r1, r2 [H], positional/<kind>/r1 for all layers, or one pair a
+/// layer, blocks/<i>/attention/positional/r1. At the start uniform: r1 up to 2 and r2 up to 1, for the power
+/// r1 up to 1 and r2 up to 2. Both are kept at 0.01 or above, r2 of the power at 2 or below.
+class KerplePositions final : public DistanceEncoding {
+ public:
+  struct Settings {
+    KerpleForm form = KerpleForm::logarithm;
+    Index heads = 0, head_width = 0, layers = 0;
+    bool causal = true;
+    bool per_layer = false;
+  };
+  KerplePositions(const Scope& scope, const Settings& settings);
+
+ protected:
+  Weights weights(Index set) const override;
+  void fill(Index set, const BiasRows& rows) const override;
+  void add_gradients(const Tensor& d_table, Index first, Var outer, Var inner) const override;
+
+ private:
+  struct Pair {
+    Parameter *outer, *inner;  // r1, r2
+  };
+  KerpleForm form_;
+  std::vector<Pair> pairs_;  // one a set
+};
+
+/// The option that both kinds have, and their make.
+OptionField kerple_per_layer();
+std::unique_ptr<PositionalEncoding> make_kerple(KerpleForm form, const OptionValues& options,
+                                                const EncodingContext& context);
+
+}  // namespace tapeline::inline TAPELINE_PRECISION

@@ -1,0 +1,25 @@
+#include "layers/positional/kerple_power.h"
+
+#include "layers/positional/kerple.h"
+
+namespace tapeline::inline TAPELINE_PRECISION {
+
+const EncodingKind& kerple_power_kind() {
+  static const EncodingKind kind{
+      .name = "kerple_power",
+      .title = "kernelized bias of distances (KERPLE), power",
+      .formula = "score(i, j) = q_i . k_j / sqrt(d) - r1 |i - j|^r2",
+      .acts_on = "scores, every layer",
+      .parameters = "two a head, shared by the layers; two a head and layer with per_layer = true",
+      .beyond = "runs; holds its quality",
+      .paper =
+          "Chi, Fan, Ramadge, Rudnicky 2022, \"KERPLE: Kernelized Relative Positional Embedding for Length "
+          "Extrapolation\", arXiv:2205.09921",
+      .options = {kerple_per_layer()},
+      .make = [](const OptionValues& options,
+                 const EncodingContext& context) { return make_kerple(KerpleForm::power, options, context); },
+  };
+  return kind;
+}
+
+}  // namespace tapeline::inline TAPELINE_PRECISION
