@@ -26,14 +26,14 @@ struct DistanceBias {
 
 /// g_h(i, j) = slopes[h, s] x + intercepts[h, s], x = numerator[d - first_distance] / denominator[i], s the
 /// number of cuts <= x: a function of the distance normalised by row, piecewise linear, as a network of one
-/// hidden layer of rectified units is (FIRE, Li et al. 2023, 2310.04418). Not available yet: attention()
-/// refuses it.
+/// hidden layer of rectified units is (FIRE, Li et al. 2023, 2310.04418). Gradients are given where wanted.
+/// Every distance of the pass must have a numerator.
 struct RowNormalizedBias {
   Var numerator;             ///< [span]: ln(|kappa d| + 1); may be negative in general
   Index first_distance = 0;  ///< of numerator[0]; may be negative
   Var denominator;           ///< [Tq], positive: one number a query row
-  Var cuts;                ///< [segments - 1] ascending; no gradient, since the function is continuous there
-  Var slopes, intercepts;  ///< [H, segments]
+  Var cuts;                  ///< [segments - 1], ascending: the function should be continuous there
+  Var slopes, intercepts;    ///< [H, segments]
 };
 
 /// The terms of vectors that belong to distances, inside the score scale:

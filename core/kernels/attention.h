@@ -7,6 +7,7 @@
 #include "core/kernels/head_rows.h"
 #include "core/kernels/score_terms/distance_bias.h"
 #include "core/kernels/score_terms/linear_bias.h"
+#include "core/kernels/score_terms/row_normalized_bias.h"
 #include "core/key_mask.h"
 #include "core/positions.h"
 #include "core/real.h"
@@ -16,7 +17,7 @@
 /// TermView.
 namespace tapeline::inline TAPELINE_PRECISION {
 
-using TermView = std::variant<std::monostate, LinearBiasView, DistanceBiasView>;
+using TermView = std::variant<std::monostate, LinearBiasView, DistanceBiasView, RowNormalizedBiasView>;
 
 /// Rows of a query tile and keys of a key tile.
 inline constexpr Index attention_tile_rows = 64;

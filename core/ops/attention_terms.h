@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/kernels/attention.h"
 #include "core/ops/operand_text.h"
+#include "core/ops/row_normalized_term.h"
 #include "core/parallel.h"
 
 /// What the attention op does for each term that it serves: the Vars whose gradients it has, the
@@ -17,17 +18,18 @@
 namespace tapeline::inline TAPELINE_PRECISION {
 
 /// The alternatives of ScoreTerms::term that have a kernel.
-using ServedTerm = std::variant<std::monostate, LinearBias, DistanceBias>;
+using ServedTerm = std::variant<std::monostate, LinearBias, DistanceBias, RowNormalizedBias>;
 
 [[noreturn]] inline void refuse_term(std::string_view name) {
   fail<ConfigError>(
-      "attention: the score term {} is not available in this version; use LinearBias, DistanceBias or none",
+      "attention: the score term {} is not available in this version; use LinearBias, DistanceBias, "
+      "RowNormalizedBias or none",
       name);
 }
 inline ServedTerm served(std::monostate) { return {}; }
 inline ServedTerm served(const LinearBias& term) { return term; }
 inline ServedTerm served(const DistanceBias& term) { return term; }
-inline ServedTerm served(const RowNormalizedBias&) { refuse_term("RowNormalizedBias (FIRE)"); }
+inline ServedTerm served(const RowNormalizedBias& term) { return term; }
 inline ServedTerm served(const RelativeVectors&) {
   refuse_term("RelativeVectors (Transformer-XL, XLNet, Shaw, DeBERTa)");
 }
@@ -60,6 +62,21 @@ inline void add_worker_sums(Var input, const double* sums) {
     Real& place = target.tensor.data[n];
     place = static_cast<Real>(sum) + (target.beta == 0 ? Real{0} : place);
   }
+}
+
+struct DistanceRange {
+  Index shortest, longest;
+};
+
+/// The distances between the rows that see each other, of positions that run on without gaps: rows run from
+/// one end of the band that is seen to the other, and positions are rows plus a constant.
+inline DistanceRange seen_distances(const AttentionProblem& problem) {
+  const KeyMask& mask = problem.mask;
+  const PassPositions& positions = problem.positions;
+  const Index shift = positions.query.begin - positions.key.begin - problem.first_distance();
+  const Index longest =
+      mask.window == 0 || mask.sinks > 0 ? problem.key_rows - 1 : std::min(mask.window, problem.key_rows) - 1;
+  return {(mask.causal ? 0 : 1 - problem.query_rows) + shift, longest + shift};
 }
 
 // --- no term
@@ -114,15 +131,10 @@ inline void check_term(const DistanceBias& term, const AttentionProblem& problem
   const PassPositions& positions = problem.positions;
   if (!positions.query.axis[0].empty() || !positions.key.axis[0].empty()) return;  // asked pair by pair
   if (problem.query_rows == 0) return;
-  // Rows run from one end of the band that is seen to the other; positions are rows plus a constant.
-  const KeyMask& mask = problem.mask;
-  const Index shift = positions.query.begin - positions.key.begin - problem.first_distance();
-  const Index longest =
-      mask.window == 0 || mask.sinks > 0 ? problem.key_rows - 1 : std::min(mask.window, problem.key_rows) - 1;
-  const Index shortest = mask.causal ? 0 : 1 - problem.query_rows;
+  const DistanceRange seen = seen_distances(problem);
   const Index first = term.first_distance, span = term.table.shape()[1];
-  if (shortest + shift < first) fail_distance(shortest + shift, first, span);
-  if (longest + shift >= first + span) fail_distance(longest + shift, first, span);
+  if (seen.shortest < first) fail_distance(seen.shortest, first, span);
+  if (seen.longest >= first + span) fail_distance(seen.longest, first, span);
 }
 
 inline DistanceBiasView forward_view(const DistanceBias& term, Arena& arena) {

@@ -110,18 +110,14 @@ TEST_CASE("score terms that have no kernel are refused, by either form of the op
                          message.c_str(), ConfigError);
     return message;
   };
-  CHECK(
-      refusal(RowNormalizedBias{}) ==
-      "attention: the score term RowNormalizedBias (FIRE) is not available in this version; use LinearBias, "
-      "DistanceBias or none");
   CHECK(refusal(RelativeVectors{}) ==
         "attention: the score term RelativeVectors (Transformer-XL, XLNet, Shaw, DeBERTa) is not available "
         "in this "
-        "version; use LinearBias, DistanceBias or none");
+        "version; use LinearBias, DistanceBias, RowNormalizedBias or none");
   CHECK(refusal(ContextualPositions{}) ==
         "attention: the score term ContextualPositions (CoPE) is not available in this version; use "
         "LinearBias, "
-        "DistanceBias or none");
+        "DistanceBias, RowNormalizedBias or none");
 }
 
 }  // namespace

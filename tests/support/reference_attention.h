@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,10 @@ struct AttentionCase {
   Index first_distance = 0;
   std::vector<Index> query_positions = {}, key_positions = {};
   Dropout dropout{};
+  // For terms with a reference of their own: what is added to the score of (h, i, j), and what takes dS of
+  // (h, i, j). The op gets such a term from the test.
+  std::function<double(Index, Index, Index)> bias = {};
+  std::function<void(Index, Index, Index, double)> take_d_score = {};
 
   double scale() const { return 1 / std::sqrt(static_cast<double>(width)); }
   Index first_row() const { return key_rows - query_rows; }
@@ -121,6 +126,7 @@ inline AttentionOutcome naive_attention(const AttentionCase& c, const AttentionI
           double score = factor * dot;
           if (!c.slopes.empty()) score -= at(slopes, h) * std::abs(static_cast<double>(c.distance(i, j)));
           if (!c.table.empty()) score += at(table, h * c.span() + c.distance(i, j) - c.first_distance);
+          if (c.bias) score += c.bias(h, i, j);
           product[static_cast<std::size_t>(j)] = dot;
           p[static_cast<std::size_t>(j)] = score;
         }
@@ -162,6 +168,7 @@ inline AttentionOutcome naive_attention(const AttentionCase& c, const AttentionI
           if (!c.query_scale.empty()) {
             o.d_query_scale[static_cast<std::size_t>(scale_place)] += c.scale() * d_score * product[place];
           }
+          if (c.take_d_score) c.take_d_score(h, i, j, d_score);
           if (!c.slopes.empty()) {
             o.d_slopes[static_cast<std::size_t>(h)] -=
                 d_score * std::abs(static_cast<double>(c.distance(i, j)));
