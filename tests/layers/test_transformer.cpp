@@ -55,6 +55,7 @@ TEST_CASE("transformer: gradients of the whole model, every encoding") {
   for (const std::string& kind : all_kinds()) check_gradients(kind, tiny_plan(kind));
   if (test::is_built("alibi"))
     check_gradients("alibi, learned slopes", with_option(tiny_plan("alibi"), "learned", true));
+  if (test::is_built("fire")) check_gradients("fire, shared", with_option(tiny_plan("fire"), "shared", true));
   for (const char* beyond : {"interpolate", "wrap"}) {
     if (test::is_built("learned"))
       check_gradients(beyond, with_option(tiny_plan("learned", 5), "beyond", beyond));

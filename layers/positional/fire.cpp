@@ -1,0 +1,175 @@
+#include "layers/positional/fire.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "core/error.h"
+#include "core/random.h"
+#include "layers/positional/fire_tables.h"
+
+namespace tapeline::inline TAPELINE_PRECISION {
+
+namespace {
+
+constexpr Index most_hidden = 4096;
+constexpr double initial_kappa = 0.1, initial_mu = 1;
+
+/// As the linear layers of the reference begin: uniform within 1 / sqrt(inputs), weights and biases.
+Initializer uniform_for(Index inputs) {
+  return [bound = 1 / std::sqrt(static_cast<double>(inputs))](Tensor value, RandomKey key) {
+    for (Index i = 0; i < value.size(); ++i) {
+      const double u = random_uniform(key, static_cast<std::uint64_t>(i));
+      value.data[i] = static_cast<Real>(bound * (2 * u - 1));
+    }
+  };
+}
+
+Initializer constant(double number) {
+  return
+      [number](Tensor value, RandomKey) { std::fill_n(value.data, value.size(), static_cast<Real>(number)); };
+}
+
+double parse_length(const std::string& text, Index train_length) {
+  // A quarter: short trained windows have rows on either side of the threshold.
+  if (text == "auto") return static_cast<double>(train_length) / 4;
+  double length = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), length);
+  require<ConfigError>(
+      read.ec == std::errc{} && read.ptr == text.data() + text.size() && std::isfinite(length) && length > 0,
+      "positional.fire.length = \"{}\"; it takes auto or a number above 0", text);
+  return length;
+}
+
+struct PositionRange {
+  Index least, largest;
+  bool ascending;
+};
+
+PositionRange range_of(const Positions& rows) {
+  const std::span<const Index> axis = rows.axis[0];
+  if (axis.empty()) return {rows.begin, rows.begin + rows.count - 1, true};
+  const auto [least, largest] = std::ranges::minmax(axis);
+  return {least, largest, std::ranges::is_sorted(axis)};
+}
+
+struct Distances {
+  Index first, count;
+};
+
+/// The distances for which a pass needs a numerator.
+Distances distances_of(const PassPositions& all, bool causal) {
+  if (all.query.count == 0 || all.key.count == 0) return {0, 1};
+  const PositionRange query = range_of(all.query), key = range_of(all.key);
+  const bool none_negative = causal && query.ascending && key.ascending;
+  const Index first = none_negative ? 0 : std::min<Index>(query.least - key.largest, 0);
+  const Index last = std::max<Index>(query.largest - key.least, 0);
+  return {first, last - first + 1};
+}
+
+/// A number that tells one range of distances from another within a pass.
+Index distances_slot(const Distances& distances) {
+  return distances.first * (Index{1} << 32) + distances.count;
+}
+
+enum NetworkSlot : Index { cuts_slot, slopes_slot, intercepts_slot };
+
+}  // namespace
+
+FirePositions::FirePositions(const Scope& scope, const Settings& settings)
+    : PositionalEncoding(settings.head_width), settings_(settings) {
+  require<ConfigError>(settings.hidden >= 1 && settings.hidden <= most_hidden,
+                       "positional.fire.hidden = {}; it must be 1 to {}", settings.hidden, most_hidden);
+  if (settings.shared) {
+    networks_.push_back(make_network(scope));
+    return;
+  }
+  const Scope blocks = scope.store().root().scope("blocks");
+  for (Index layer = 0; layer < settings.layers; ++layer) {
+    networks_.push_back(make_network(blocks.scope(layer).scope("attention").scope("positional")));
+  }
+}
+
+FirePositions::Network FirePositions::make_network(const Scope& scope) const {
+  const Index hidden = settings_.hidden, heads = settings_.heads;
+  return {&scope.add("kappa", {.shape = {1}, .initializer = constant(initial_kappa)}),
+          &scope.add("mu", {.shape = {1}, .initializer = constant(initial_mu)}),
+          &scope.add("inner_weight", {.shape = {hidden}, .initializer = uniform_for(1)}),
+          &scope.add("inner_bias", {.shape = {hidden}, .initializer = uniform_for(1)}),
+          &scope.add("output_weight",
+                     {.shape = {heads, hidden}, .initializer = uniform_for(hidden), .decays = true}),
+          &scope.add("output_bias", {.shape = {heads}, .initializer = uniform_for(hidden)})};
+}
+
+ScoreTerms FirePositions::score_terms(Pass& pass, const PassPositions& all, Index layer) const {
+  const Network& network = networks_[static_cast<std::size_t>(settings_.shared ? 0 : layer)];
+  Tape& tape = pass.tape;
+  // All three come from one call; whoever asks for one of them first makes them all.
+  PiecewiseLinear made;
+  const auto part = [&](NetworkSlot slot, Var PiecewiseLinear::*which) {
+    return pass.once(&network, slot, [&] {
+      if (!made.cuts) {
+        made = piecewise_linear(tape.leaf(*network.inner_weight), tape.leaf(*network.inner_bias),
+                                tape.leaf(*network.output_weight), tape.leaf(*network.output_bias));
+      }
+      return made.*which;
+    });
+  };
+  const Distances distances = distances_of(all, settings_.causal);
+  RowNormalizedBias term;
+  term.first_distance = distances.first;
+  term.numerator = pass.once(network.kappa, distances_slot(distances), [&] {
+    return log_distances(tape.leaf(*network.kappa), distances.first, distances.count);
+  });
+  term.denominator = pass.once(network.mu, rows_slot(all.query), [&] {
+    return log_thresholds(tape.leaf(*network.kappa), tape.leaf(*network.mu), settings_.length, all.query);
+  });
+  term.cuts = part(cuts_slot, &PiecewiseLinear::cuts);
+  term.slopes = part(slopes_slot, &PiecewiseLinear::slopes);
+  term.intercepts = part(intercepts_slot, &PiecewiseLinear::intercepts);
+  ScoreTerms terms = PositionalEncoding::score_terms(pass, all, layer);
+  terms.term = term;
+  return terms;
+}
+
+const EncodingKind& fire_kind() {
+  static const EncodingKind kind{
+      .name = "fire",
+      .title = "functional interpolation for relative positions (FIRE)",
+      .formula =
+          "score(i, j) = q_i . k_j / sqrt(d) + w_h . relu(w x + b) + c_h, "
+          "x = ln(|kappa (i - j)| + 1) / (ln(|kappa max(i, |mu length|)| + 1) + 1e-6)",
+      .acts_on = "scores, every layer",
+      .parameters = "2 + 2 hidden + heads (hidden + 1), a layer or with shared = true once",
+      .beyond = "runs: distances are taken relative to the row, so x stays in [0, 1]",
+      .paper =
+          "Li, You, Guruganesh, Ainslie, Ontanon, Zaheer, Sanghai, Yang, Kumar, Bhojanapalli 2023, "
+          "\"Functional Interpolation for Relative Positions Improves Long Context Transformers\", "
+          "arXiv:2310.04418",
+      .options = {{.name = "hidden", .initial = Index{32}, .help = "units of the hidden layer"},
+                  {.name = "length",
+                   .initial = std::string("auto"),
+                   .help = "rows up to |mu| times this are not normalized by their own position; auto: a "
+                           "quarter of the trained length",
+                   .choices = {"auto"},
+                   .number_too = true},
+                  {.name = "shared",
+                   .initial = false,
+                   .help = "one function for all layers (FIRE-S) instead of one a layer"}},
+      .make = [](const OptionValues& options,
+                 const EncodingContext& context) -> std::unique_ptr<PositionalEncoding> {
+        return std::make_unique<FirePositions>(
+            context.scope,
+            FirePositions::Settings{.heads = context.heads,
+                                    .head_width = context.head_width,
+                                    .layers = context.layers,
+                                    .hidden = options.integer("hidden"),
+                                    .length = parse_length(options.text("length"), context.train_length),
+                                    .shared = options.flag("shared"),
+                                    .causal = context.causal});
+      },
+  };
+  return kind;
+}
+
+}  // namespace tapeline::inline TAPELINE_PRECISION
