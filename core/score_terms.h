@@ -52,11 +52,12 @@ struct RelativeVectors {
 };
 
 /// Positions counted by content (CoPE, Golovneva et al. 2024, 2405.18719): with c the score scale,
-///   g_it = sigmoid(c q_i . k_t),  p_ij = min(g_ij + ... + g_ii, N - 1),
-/// and q_i . e[p_ij], read between the two nearest rows of the table, is added to q_i . k_j. Not available
-/// yet: attention() refuses it.
+///   g_it = sigmoid(c q_i . k_t) where i sees t, else 0,  p_ij = min(g_ij + ... + g_ii, N - 1),
+/// and q_i . e[p_ij], read between the two nearest rows of the table, is added to q_i . k_j. Rows are
+/// counted, so explicit positions change nothing. Needs the causal mask, and no query scale: it would change
+/// the gates.
 struct ContextualPositions {
-  Var table;  ///< e [N, D], shared by the heads
+  Var table;  ///< e [N, D], N at least 2, shared by the heads
   bool scaled =
       true;  ///< the added product is multiplied by c like q_i . k_j; false: added to the scaled score
 };

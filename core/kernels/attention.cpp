@@ -22,6 +22,7 @@
 #define TAPELINE_ATTENTION_KERNEL
 #include "core/kernels/attention_backward-inl.h"
 #include "core/kernels/attention_forward-inl.h"
+#include "core/kernels/score_terms/contextual_positions.h"
 #include "core/kernels/score_terms/distance_bias.h"
 #include "core/kernels/score_terms/linear_bias.h"
 #include "core/kernels/score_terms/none.h"

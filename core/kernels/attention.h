@@ -5,6 +5,7 @@
 
 #include "core/dropout.h"
 #include "core/kernels/head_rows.h"
+#include "core/kernels/score_terms/contextual_positions.h"
 #include "core/kernels/score_terms/distance_bias.h"
 #include "core/kernels/score_terms/linear_bias.h"
 #include "core/kernels/score_terms/row_normalized_bias.h"
@@ -17,7 +18,7 @@
 /// TermView.
 namespace tapeline::inline TAPELINE_PRECISION {
 
-using TermView = std::variant<std::monostate, LinearBiasView, DistanceBiasView, RowNormalizedBiasView>;
+using TermView = std::variant<std::monostate, LinearBiasView, DistanceBiasView, RowNormalizedBiasView, ContextualPositionsView>;
 
 /// Rows of a query tile and keys of a key tile.
 inline constexpr Index attention_tile_rows = 64;
@@ -65,6 +66,7 @@ struct AttentionResult {
   Real* log_sum = nullptr;  // [B, H, Tq]; null: not wanted
   double* probe = nullptr;  // [workers, H, attention_probe_sums], added to; null: not wanted
   Index probe_sinks = 0;
+  Real* kept = nullptr;  // what the term leaves of the rows for its gradient, null: nothing
 };
 
 /// The sums of a probe, a head: entropy, normalised entropy, weight on the sinks, distance.

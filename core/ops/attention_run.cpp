@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 #include <variant>
 
 #include "core/error.h"
@@ -76,6 +77,15 @@ void add_query_scale_gradient(Var query_scale, const Real* rows, const Attention
   }
 }
 
+/// The numbers that the term keeps of each row.
+Index kept_numbers(const ServedTerm& served) {
+  return std::visit(
+      []<class Term>(const Term&) {
+        return kept_by_row<decltype(forward_view(std::declval<const Term&>(), std::declval<Arena&>()))>();
+      },
+      served);
+}
+
 }  // namespace
 
 void describe(AttentionProblem& problem, const ScoreTerms& terms, const ServedTerm& served,
@@ -123,6 +133,9 @@ AttentionResult run_attention(Tape& tape, AttentionProblem& problem, const Serve
   AttentionResult result;
   result.out = arena.allocate_array<Real>(static_cast<std::size_t>(rows * problem.width));
   if (want_log_sum) result.log_sum = arena.allocate_array<Real>(static_cast<std::size_t>(rows));
+  if (const Index kept = kept_numbers(served); want_log_sum && kept > 0) {
+    result.kept = arena.allocate_array<Real>(static_cast<std::size_t>(rows * kept));
+  }
   const ArenaScope scratch(arena);
   if (probe != nullptr) {
     check_probe(*probe, problem.heads);
@@ -130,6 +143,7 @@ AttentionResult run_attention(Tape& tape, AttentionProblem& problem, const Serve
     result.probe_sinks = probe->sink_keys;
   }
   std::visit([&](const auto& term) { problem.term = forward_view(term, arena); }, served);
+  std::visit([&](auto& view) { keep(view, result.kept); }, problem.term);
   attention_forward(problem, result, workspace_for(arena, attention_forward_workspace(problem)));
   std::visit([](const auto& view) { check_faults(view); }, problem.term);
   if (probe != nullptr) add_to_probe(*probe, result.probe, problem);
@@ -140,6 +154,7 @@ void differentiate_attention(Arena& arena, AttentionProblem problem, const Serve
                              Var query_scale, const AttentionResult& result, const Real* d_out,
                              AttentionGradients gradients) {
   std::visit([&](const auto& term) { problem.term = backward_view(term, arena, problem); }, served);
+  std::visit([&](auto& view) { keep(view, result.kept); }, problem.term);
   gradients.out = result.out;
   gradients.log_sum = result.log_sum;
   gradients.d_out = d_out;

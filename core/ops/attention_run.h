@@ -17,8 +17,9 @@ struct WantedGradients {
   bool query = false, key = false, value = false;
 };
 /// Two products over the pairs that are seen, scores and output; backward the scores again, the gradient of
-/// the weights, and one for each of query, key and value that wants one. Nothing where nobody watches: the
-/// pairs are counted row by row.
+/// the weights, and one for each of query, key and value that wants one. What a score term computes for
+/// itself is not counted: one number for all encodings. Nothing where nobody watches: the pairs are counted
+/// row by row.
 OpWork attention_work(const Tape& tape, const AttentionProblem& problem, const WantedGradients& wanted);
 
 /// Output and log-sum-exp (null unless wanted), which live as long as the tape; scratch is given back.

@@ -18,7 +18,7 @@
 namespace tapeline::inline TAPELINE_PRECISION {
 
 /// The alternatives of ScoreTerms::term that have a kernel.
-using ServedTerm = std::variant<std::monostate, LinearBias, DistanceBias, RowNormalizedBias>;
+using ServedTerm = std::variant<std::monostate, LinearBias, DistanceBias, RowNormalizedBias, ContextualPositions>;
 
 [[noreturn]] inline void refuse_term(std::string_view name) {
   fail<ConfigError>(
@@ -33,7 +33,7 @@ inline ServedTerm served(const RowNormalizedBias& term) { return term; }
 inline ServedTerm served(const RelativeVectors&) {
   refuse_term("RelativeVectors (Transformer-XL, XLNet, Shaw, DeBERTa)");
 }
-inline ServedTerm served(const ContextualPositions&) { refuse_term("ContextualPositions (CoPE)"); }
+inline ServedTerm served(const ContextualPositions& term) { return term; }
 
 /// Throws ConfigError for a term that has none.
 inline ServedTerm served_term(const ScoreTerms& terms) {
@@ -42,6 +42,18 @@ inline ServedTerm served_term(const ScoreTerms& terms) {
 
 /// What a term has learned: the operands whose gradients the kernel takes; absent ones are none.
 using TermInputs = std::array<Var, 5>;
+
+/// Numbers that the forward pass of a term leaves of each query row for its gradient.
+template <class View>
+constexpr Index kept_by_row() {
+  if constexpr (requires { View::kept_by_row; }) return View::kept_by_row;
+  return 0;
+}
+/// Where they stand.
+template <class View>
+void keep(View& view, Real* kept) {
+  if constexpr (kept_by_row<View>() > 0) view.kept = kept;
+}
 
 /// One accumulator a worker, zeroed.
 template <class Number>
@@ -159,6 +171,47 @@ inline DistanceBiasView backward_view(const DistanceBias& term, Arena& arena,
 }
 
 inline void add_gradient(const DistanceBias& term, const DistanceBiasView& view) {
+  add_worker_sums(term.table, view.d_table);
+}
+
+// --- ContextualPositions
+
+inline TermInputs term_inputs(const ContextualPositions& term) { return {term.table}; }
+
+inline void check_term(const ContextualPositions& term, const AttentionProblem& problem) {
+  const bool fits = term.table && term.table.shape().rank() == 2 && term.table.shape()[0] >= 2 &&
+                    term.table.shape()[1] == problem.width;
+  require<ShapeError>(fits,
+                      "attention: the table of contextual positions is {}, q has heads of width {}; expected "
+                      "[2 rows or more, {}]",
+                      text(term.table), problem.width, problem.width);
+  require<ConfigError>(problem.mask.causal,
+                       "attention: contextual positions (CoPE) are counted from the query backwards; they "
+                       "need the causal mask");
+  require<ConfigError>(problem.query_scale == nullptr,
+                       "attention: contextual positions (CoPE) and a query scale; the positions are counted "
+                       "with gates of the score, which the scale would change; use one of the two");
+  require<ConfigError>(problem.scale > 0,
+                       "attention: the score scale is {}; contextual positions need one above 0",
+                       problem.scale);
+}
+
+inline ContextualPositionsView forward_view(const ContextualPositions& term, Arena&) {
+  const Tensor table = term.table.value();
+  return {.table = table.data, .rows = table.shape[0], .width = table.shape[1], .scaled = term.scaled};
+}
+
+inline void check_faults(const ContextualPositionsView&) {}
+
+inline ContextualPositionsView backward_view(const ContextualPositions& term, Arena& arena,
+                                             const AttentionProblem&) {
+  ContextualPositionsView view = forward_view(term, arena);
+  view.differentiates = true;
+  if (term.table.needs_grad()) view.d_table = per_worker<double>(arena, view.rows * view.width);
+  return view;
+}
+
+inline void add_gradient(const ContextualPositions& term, const ContextualPositionsView& view) {
   add_worker_sums(term.table, view.d_table);
 }
 

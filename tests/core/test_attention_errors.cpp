@@ -114,10 +114,6 @@ TEST_CASE("score terms that have no kernel are refused, by either form of the op
         "attention: the score term RelativeVectors (Transformer-XL, XLNet, Shaw, DeBERTa) is not available "
         "in this "
         "version; use LinearBias, DistanceBias, RowNormalizedBias or none");
-  CHECK(refusal(ContextualPositions{}) ==
-        "attention: the score term ContextualPositions (CoPE) is not available in this version; use "
-        "LinearBias, "
-        "DistanceBias, RowNormalizedBias or none");
 }
 
 }  // namespace
