@@ -116,5 +116,39 @@ TEST_CASE("score terms that have no kernel are refused, by either form of the op
         "version; use LinearBias, DistanceBias, RowNormalizedBias or none");
 }
 
+TEST_CASE("contextual positions that do not fit are refused by name") {
+  const AttentionCase c{"", 1, 2, 2, 4, 4, 8};
+  const auto refusal = [&](const Shape& table_shape, auto change) {
+    return message_of(c, [&](Var q, Var k, Var v, ScoreTerms terms) {
+      const Storage table(table_shape);
+      terms.term = ContextualPositions{q.tape().variable(table.tensor())};
+      change(terms);
+      attention(q, k, v, terms);
+    });
+  };
+  const auto nothing = [](ScoreTerms&) {};
+  const std::string expected = ", q has heads of width 8; expected [2 rows or more, 8]";
+  CHECK(refusal({3, 8}, nothing) == "nothing was thrown");
+  CHECK(refusal({3, 6}, nothing) == "attention: the table of contextual positions is [3, 6]" + expected);
+  CHECK(refusal({1, 8}, nothing) == "attention: the table of contextual positions is [1, 8]" + expected);
+  CHECK(refusal({3, 8}, [](ScoreTerms& terms) { terms.term = ContextualPositions{}; }) ==
+        "attention: the table of contextual positions is absent" + expected);
+  CHECK(refusal({3, 8}, [](ScoreTerms& terms) { terms.mask.causal = false; }) ==
+        "attention: contextual positions (CoPE) are counted from the query backwards; they need the causal "
+        "mask");
+  CHECK(refusal({3, 8}, [](ScoreTerms& terms) { terms.scale = 0; }) ==
+        "attention: the score scale is 0; contextual positions need one above 0");
+  const Storage scale = random_storage({4}, "scale");
+  CHECK(message_of(c,
+                   [&](Var q, Var k, Var v, ScoreTerms terms) {
+                     const Storage table({3, 8});
+                     terms.term = ContextualPositions{q.tape().variable(table.tensor())};
+                     terms.query_scale = q.tape().variable(scale.tensor());
+                     attention(q, k, v, terms);
+                   }) ==
+        "attention: contextual positions (CoPE) and a query scale; the positions are counted with gates of "
+        "the score, which the scale would change; use one of the two");
+}
+
 }  // namespace
 }  // namespace tapeline::inline TAPELINE_PRECISION
