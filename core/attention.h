@@ -37,7 +37,7 @@ struct AttentionProbe {
 /// q [B, H, Tq, D]; k, v [B, Hkv, Tk, D] -> [B, H, Tq, D]. Hkv divides H; Tq <= Tk, last rows aligned.
 /// A row that sees no key gives 0 and has gradient 0. Saved for the gradient: the output and one log-sum-exp
 /// a row; probabilities are computed again. (Dao et al. 2022, 2205.14135; Rabe and Staats 2021, 2112.05682.)
-/// Throws ShapeError naming the operands, ConfigError for a term that is not available.
+/// Throws ShapeError naming the operands, ConfigError for a combination that makes no sense.
 Var attention(Var q, Var k, Var v, const ScoreTerms& terms, const Dropout& dropout = {},
               AttentionProbe* probe = nullptr);
 

@@ -36,19 +36,22 @@ struct RowNormalizedBias {
   Var slopes, intercepts;    ///< [H, segments]
 };
 
-/// The terms of vectors that belong to distances, inside the score scale:
+/// The terms of vectors that belong to distances, inside the score scale (and query_scale):
 ///   u_h . k_j + (q_i + v_h) . r_h(d) + k_j . p_h(d)
 /// Transformer-XL and XLNet (r, u, v; Dai et al. 2019, 1901.02860), Shaw (r; Shaw et al. 2018, 1803.02155),
 /// DeBERTa (r, p; He et al. 2021, 2006.03654). Row index[d - first_distance] of a table belongs to distance
 /// d; without an index, row d - first_distance. Queries and keys have an index each: DeBERTa's paper reads p
-/// at -d, its code at d. Not available yet: attention() refuses it.
+/// at -d, its code at d. Every distance of the pass must lie in the tables. Either end of an index may repeat
+/// one row as long as it likes: tiles that meet no other row cost little.
 struct RelativeVectors {
-  Var query_vectors;  ///< r: [H, rows, D], or [1, rows, D] for all heads; absent: no such term
-  Var key_vectors;    ///< p: likewise
+  /// r: [H, rows, D]; or [1, rows, D], one table for all heads; or [rows, H D], the heads side by side, as a
+  /// product leaves them. Absent: no such term.
+  Var query_vectors;
+  Var key_vectors;                          ///< p: likewise, over the same distances
   std::span<const Index> query_index = {};  ///< [span]; must live as long as the tape
   std::span<const Index> key_index = {};    ///< [span]; likewise
   Index first_distance = 0;                 ///< may be negative
-  Var u, v;                                 ///< [H, D]; absent: 0
+  Var u, v;                                 ///< [H, D]; absent: 0. v needs r
 };
 
 /// Positions counted by content (CoPE, Golovneva et al. 2024, 2405.18719): with c the score scale,
@@ -62,17 +65,19 @@ struct ContextualPositions {
       true;  ///< the added product is multiplied by c like q_i . k_j; false: added to the scaled score
 };
 
+/// What is added to a score, at most one; each has one header in core/kernels/score_terms/.
+using ScoreTerm = std::variant<std::monostate, LinearBias, DistanceBias, RowNormalizedBias, RelativeVectors,
+                               ContextualPositions>;
+
 /// Everything that changes the score of query i and key j in head h:
 ///   score = scale * query_scale(i, h) * (q_i . k_j) + what `term` adds
-/// and the mask. A term is at most one alternative; each has one header in core/kernels/score_terms/.
+/// and the mask.
 struct ScoreTerms {
   Real scale = 1;
   Var query_scale;  ///< [Tq] or [H, Tq]; absent: 1
   KeyMask mask;
   PassPositions positions;
-  std::variant<std::monostate, LinearBias, DistanceBias, RowNormalizedBias, RelativeVectors,
-               ContextualPositions>
-      term;
+  ScoreTerm term;
 };
 static_assert(std::is_trivially_destructible_v<ScoreTerms>);
 

@@ -26,6 +26,7 @@
 #include "core/kernels/score_terms/distance_bias.h"
 #include "core/kernels/score_terms/linear_bias.h"
 #include "core/kernels/score_terms/none.h"
+#include "core/kernels/score_terms/relative_vectors.h"
 #include "core/kernels/score_terms/row_normalized_bias.h"
 #undef TAPELINE_ATTENTION_KERNEL
 

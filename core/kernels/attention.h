@@ -8,6 +8,7 @@
 #include "core/kernels/score_terms/contextual_positions.h"
 #include "core/kernels/score_terms/distance_bias.h"
 #include "core/kernels/score_terms/linear_bias.h"
+#include "core/kernels/score_terms/relative_vectors.h"
 #include "core/kernels/score_terms/row_normalized_bias.h"
 #include "core/key_mask.h"
 #include "core/positions.h"
@@ -18,7 +19,8 @@
 /// TermView.
 namespace tapeline::inline TAPELINE_PRECISION {
 
-using TermView = std::variant<std::monostate, LinearBiasView, DistanceBiasView, RowNormalizedBiasView, ContextualPositionsView>;
+using TermView = std::variant<std::monostate, LinearBiasView, DistanceBiasView, RowNormalizedBiasView,
+                              RelativeVectorsView, ContextualPositionsView>;
 
 /// Rows of a query tile and keys of a key tile.
 inline constexpr Index attention_tile_rows = 64;

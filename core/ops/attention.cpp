@@ -44,7 +44,7 @@ Var attention(Var q, Var k, Var v, const ScoreTerms& terms, const Dropout& dropo
   require<ShapeError>(q && k && v, "attention: q is {}, k is {}, v is {}; all three are needed", text(q),
                       text(k), text(v));
   const OpScope watched(q.tape(), "attention");
-  const ServedTerm term = served_term(terms);
+  const ScoreTerm term = terms.term;
   const Shape &queries = q.shape(), &keys = k.shape(), &values = v.shape();
   require<ShapeError>(queries.rank() == 4 && keys.rank() == 4,
                       "attention: q is {}, k is {}; expected [batch, heads, rows, head width]",
@@ -84,7 +84,7 @@ Var attention(Var q, Var k, Var v, const ScoreTerms& terms, const Dropout& dropo
 Var attention(Var q, const CachedKeyValues& cache, const ScoreTerms& terms, AttentionProbe* probe) {
   require<ShapeError>(static_cast<bool>(q), "attention: q is absent");
   const OpScope watched(q.tape(), "attention");
-  const ServedTerm term = served_term(terms);
+  const ScoreTerm term = terms.term;
   const Shape& queries = q.shape();
   Tape& tape = q.tape();
   require<StateError>(

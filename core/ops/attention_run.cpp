@@ -78,17 +78,17 @@ void add_query_scale_gradient(Var query_scale, const Real* rows, const Attention
 }
 
 /// The numbers that the term keeps of each row.
-Index kept_numbers(const ServedTerm& served) {
+Index kept_numbers(const ScoreTerm& score_term) {
   return std::visit(
       []<class Term>(const Term&) {
         return kept_by_row<decltype(forward_view(std::declval<const Term&>(), std::declval<Arena&>()))>();
       },
-      served);
+      score_term);
 }
 
 }  // namespace
 
-void describe(AttentionProblem& problem, const ScoreTerms& terms, const ServedTerm& served,
+void describe(AttentionProblem& problem, const ScoreTerms& terms, const ScoreTerm& score_term,
               const Dropout& dropout) {
   require<ConfigError>(dropout.rate >= 0 && dropout.rate <= 1,
                        "attention: dropout rate {}; it must be between 0 and 1", dropout.rate);
@@ -109,7 +109,7 @@ void describe(AttentionProblem& problem, const ScoreTerms& terms, const ServedTe
     problem.query_scale = terms.query_scale.value().data;
     problem.query_scale_stride = by_head ? problem.query_rows : 0;
   }
-  std::visit([&](const auto& term) { check_term(term, problem); }, served);
+  std::visit([&](const auto& term) { check_term(term, problem); }, score_term);
 }
 
 OpWork attention_work(const Tape& tape, const AttentionProblem& problem, const WantedGradients& wanted) {
@@ -126,14 +126,14 @@ OpWork attention_work(const Tape& tape, const AttentionProblem& problem, const W
           .backward_numbers = (3 + of_query) * queries + (2 + of_keys) * keys};
 }
 
-AttentionResult run_attention(Tape& tape, AttentionProblem& problem, const ServedTerm& served,
+AttentionResult run_attention(Tape& tape, AttentionProblem& problem, const ScoreTerm& score_term,
                               bool want_log_sum, AttentionProbe* probe) {
   Arena& arena = tape.arena();
   const Index rows = problem.batch * problem.heads * problem.query_rows;
   AttentionResult result;
   result.out = arena.allocate_array<Real>(static_cast<std::size_t>(rows * problem.width));
   if (want_log_sum) result.log_sum = arena.allocate_array<Real>(static_cast<std::size_t>(rows));
-  if (const Index kept = kept_numbers(served); want_log_sum && kept > 0) {
+  if (const Index kept = kept_numbers(score_term); want_log_sum && kept > 0) {
     result.kept = arena.allocate_array<Real>(static_cast<std::size_t>(rows * kept));
   }
   const ArenaScope scratch(arena);
@@ -142,7 +142,7 @@ AttentionResult run_attention(Tape& tape, AttentionProblem& problem, const Serve
     result.probe = per_worker<double>(arena, problem.heads * attention_probe_sums);
     result.probe_sinks = probe->sink_keys;
   }
-  std::visit([&](const auto& term) { problem.term = forward_view(term, arena); }, served);
+  std::visit([&](const auto& term) { problem.term = forward_view(term, arena, problem); }, score_term);
   std::visit([&](auto& view) { keep(view, result.kept); }, problem.term);
   attention_forward(problem, result, workspace_for(arena, attention_forward_workspace(problem)));
   std::visit([](const auto& view) { check_faults(view); }, problem.term);
@@ -150,10 +150,10 @@ AttentionResult run_attention(Tape& tape, AttentionProblem& problem, const Serve
   return result;
 }
 
-void differentiate_attention(Arena& arena, AttentionProblem problem, const ServedTerm& served,
+void differentiate_attention(Arena& arena, AttentionProblem problem, const ScoreTerm& score_term,
                              Var query_scale, const AttentionResult& result, const Real* d_out,
                              AttentionGradients gradients) {
-  std::visit([&](const auto& term) { problem.term = backward_view(term, arena, problem); }, served);
+  std::visit([&](const auto& term) { problem.term = backward_view(term, arena, problem); }, score_term);
   std::visit([&](auto& view) { keep(view, result.kept); }, problem.term);
   gradients.out = result.out;
   gradients.log_sum = result.log_sum;
@@ -178,7 +178,7 @@ void differentiate_attention(Arena& arena, AttentionProblem problem, const Serve
             },
             problem.term);
       },
-      served);
+      score_term);
 }
 
 }  // namespace tapeline::inline TAPELINE_PRECISION

@@ -9,7 +9,7 @@ namespace tapeline::inline TAPELINE_PRECISION {
 
 /// Fills in what terms and dropout say, and checks it; the sizes are already there. Throws ShapeError,
 /// ConfigError.
-void describe(AttentionProblem& problem, const ScoreTerms& terms, const ServedTerm& served,
+void describe(AttentionProblem& problem, const ScoreTerms& terms, const ScoreTerm& score_term,
               const Dropout& dropout);
 
 /// Which gradients an op wants.
@@ -23,12 +23,12 @@ struct WantedGradients {
 OpWork attention_work(const Tape& tape, const AttentionProblem& problem, const WantedGradients& wanted);
 
 /// Output and log-sum-exp (null unless wanted), which live as long as the tape; scratch is given back.
-AttentionResult run_attention(Tape& tape, AttentionProblem& problem, const ServedTerm& served,
+AttentionResult run_attention(Tape& tape, AttentionProblem& problem, const ScoreTerm& score_term,
                               bool want_log_sum, AttentionProbe* probe);
 
 /// Takes the gradients d_q, d_k, d_v that are given a place, from d_out, and those of the query scale and the
 /// term where they want one.
-void differentiate_attention(Arena& arena, AttentionProblem problem, const ServedTerm& served,
+void differentiate_attention(Arena& arena, AttentionProblem problem, const ScoreTerm& score_term,
                              Var query_scale, const AttentionResult& result, const Real* d_out,
                              AttentionGradients gradients);
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 #include <variant>
 
@@ -9,39 +8,16 @@
 #include "core/error.h"
 #include "core/kernels/attention.h"
 #include "core/ops/operand_text.h"
+#include "core/ops/relative_vectors_term.h"
 #include "core/ops/row_normalized_term.h"
+#include "core/ops/seen_distances.h"
+#include "core/ops/term_sums.h"
 #include "core/parallel.h"
 
-/// What the attention op does for each term that it serves: the Vars whose gradients it has, the
+/// What the attention op does for each score term: the Vars whose gradients it has, the
 /// check of its shape, the view that the kernel gets, and the way of the gradient back. One overload set a
 /// term.
 namespace tapeline::inline TAPELINE_PRECISION {
-
-/// The alternatives of ScoreTerms::term that have a kernel.
-using ServedTerm = std::variant<std::monostate, LinearBias, DistanceBias, RowNormalizedBias, ContextualPositions>;
-
-[[noreturn]] inline void refuse_term(std::string_view name) {
-  fail<ConfigError>(
-      "attention: the score term {} is not available in this version; use LinearBias, DistanceBias, "
-      "RowNormalizedBias or none",
-      name);
-}
-inline ServedTerm served(std::monostate) { return {}; }
-inline ServedTerm served(const LinearBias& term) { return term; }
-inline ServedTerm served(const DistanceBias& term) { return term; }
-inline ServedTerm served(const RowNormalizedBias& term) { return term; }
-inline ServedTerm served(const RelativeVectors&) {
-  refuse_term("RelativeVectors (Transformer-XL, XLNet, Shaw, DeBERTa)");
-}
-inline ServedTerm served(const ContextualPositions& term) { return term; }
-
-/// Throws ConfigError for a term that has none.
-inline ServedTerm served_term(const ScoreTerms& terms) {
-  return std::visit([](const auto& term) { return served(term); }, terms.term);
-}
-
-/// What a term has learned: the operands whose gradients the kernel takes; absent ones are none.
-using TermInputs = std::array<Var, 5>;
 
 /// Numbers that the forward pass of a term leaves of each query row for its gradient.
 template <class View>
@@ -55,47 +31,11 @@ void keep(View& view, Real* kept) {
   if constexpr (kept_by_row<View>() > 0) view.kept = kept;
 }
 
-/// One accumulator a worker, zeroed.
-template <class Number>
-Number* per_worker(Arena& arena, Index count) {
-  Number* const memory = arena.allocate_array<Number>(static_cast<std::size_t>(thread_count() * count));
-  std::fill_n(memory, thread_count() * count, Number{});
-  return memory;
-}
-
-/// Adds the workers' sums, in their order, to the gradient of `input`, where it wants one.
-inline void add_worker_sums(Var input, const double* sums) {
-  if (!input || !input.needs_grad()) return;
-  const GradientTarget target = input.grad_target();
-  const Index count = target.tensor.size();
-  for (Index n = 0; n < count; ++n) {
-    double sum = 0;
-    for (Index worker = 0; worker < thread_count(); ++worker) sum += sums[worker * count + n];
-    Real& place = target.tensor.data[n];
-    place = static_cast<Real>(sum) + (target.beta == 0 ? Real{0} : place);
-  }
-}
-
-struct DistanceRange {
-  Index shortest, longest;
-};
-
-/// The distances between the rows that see each other, of positions that run on without gaps: rows run from
-/// one end of the band that is seen to the other, and positions are rows plus a constant.
-inline DistanceRange seen_distances(const AttentionProblem& problem) {
-  const KeyMask& mask = problem.mask;
-  const PassPositions& positions = problem.positions;
-  const Index shift = positions.query.begin - positions.key.begin - problem.first_distance();
-  const Index longest =
-      mask.window == 0 || mask.sinks > 0 ? problem.key_rows - 1 : std::min(mask.window, problem.key_rows) - 1;
-  return {(mask.causal ? 0 : 1 - problem.query_rows) + shift, longest + shift};
-}
-
 // --- no term
 
 inline TermInputs term_inputs(std::monostate) { return {}; }
 inline void check_term(std::monostate, const AttentionProblem&) {}
-inline std::monostate forward_view(std::monostate, Arena&) { return {}; }
+inline std::monostate forward_view(std::monostate, Arena&, const AttentionProblem&) { return {}; }
 inline void check_faults(std::monostate) {}
 inline std::monostate backward_view(std::monostate, Arena&, const AttentionProblem&) { return {}; }
 inline void add_gradient(std::monostate, std::monostate) {}
@@ -110,7 +50,7 @@ inline void check_term(const LinearBias& term, const AttentionProblem& problem) 
                       problem.heads, problem.heads);
 }
 
-inline LinearBiasView forward_view(const LinearBias& term, Arena&) {
+inline LinearBiasView forward_view(const LinearBias& term, Arena&, const AttentionProblem&) {
   return {term.slopes.value().data, nullptr};
 }
 
@@ -149,7 +89,7 @@ inline void check_term(const DistanceBias& term, const AttentionProblem& problem
   if (seen.longest >= first + span) fail_distance(seen.longest, first, span);
 }
 
-inline DistanceBiasView forward_view(const DistanceBias& term, Arena& arena) {
+inline DistanceBiasView forward_view(const DistanceBias& term, Arena& arena, const AttentionProblem&) {
   return {term.table.value().data, term.table.shape()[1], term.first_distance, nullptr,
           per_worker<DistanceFault>(arena, 1)};
 }
@@ -196,7 +136,8 @@ inline void check_term(const ContextualPositions& term, const AttentionProblem& 
                        problem.scale);
 }
 
-inline ContextualPositionsView forward_view(const ContextualPositions& term, Arena&) {
+inline ContextualPositionsView forward_view(const ContextualPositions& term, Arena&,
+                                            const AttentionProblem&) {
   const Tensor table = term.table.value();
   return {.table = table.data, .rows = table.shape[0], .width = table.shape[1], .scaled = term.scaled};
 }
@@ -216,8 +157,8 @@ inline void add_gradient(const ContextualPositions& term, const ContextualPositi
 }
 
 /// Those of any term.
-inline TermInputs learned_inputs(const ServedTerm& served) {
-  return std::visit([](const auto& term) { return term_inputs(term); }, served);
+inline TermInputs learned_inputs(const ScoreTerm& any) {
+  return std::visit([](const auto& term) { return term_inputs(term); }, any);
 }
 
 }  // namespace tapeline::inline TAPELINE_PRECISION

@@ -15,7 +15,7 @@ Var joint_attention(Var joint, Index heads, Index key_value_heads, const ScoreTe
   const Index batch = query.batch, time = query.time, width = query.width;
   Tape& tape = joint.tape();
   const OpScope watched(tape, op);
-  const ServedTerm term = served_term(terms);
+  const ScoreTerm term = terms.term;
 
   AttentionProblem problem;
   problem.batch = batch, problem.heads = heads, problem.key_heads = key_value_heads;

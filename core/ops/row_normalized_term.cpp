@@ -1,6 +1,8 @@
 #include "core/ops/row_normalized_term.h"
 
-#include "core/ops/attention_terms.h"
+#include "core/error.h"
+#include "core/ops/operand_text.h"
+#include "core/ops/seen_distances.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
 namespace {
@@ -27,7 +29,7 @@ RowNormalizedBiasView plain_view(const RowNormalizedBias& term) {
 
 }  // namespace
 
-std::array<Var, 5> term_inputs(const RowNormalizedBias& term) {
+TermInputs term_inputs(const RowNormalizedBias& term) {
   return {term.numerator, term.denominator, term.slopes, term.intercepts};
 }
 
@@ -56,7 +58,7 @@ void check_term(const RowNormalizedBias& term, const AttentionProblem& problem) 
   if (seen.longest >= first + span) fail_numerator(seen.longest, first, span);
 }
 
-RowNormalizedBiasView forward_view(const RowNormalizedBias& term, Arena& arena) {
+RowNormalizedBiasView forward_view(const RowNormalizedBias& term, Arena& arena, const AttentionProblem&) {
   RowNormalizedBiasView view = plain_view(term);
   view.faults = per_worker<DistanceFault>(arena, 1);
   return view;

@@ -93,29 +93,6 @@ TEST_CASE("an absent operand is refused by name") {
   CHECK_THROWS_AS(attention({}, {}, {}, {}), ShapeError);
 }
 
-TEST_CASE("score terms that have no kernel are refused, by either form of the op") {
-  AttentionCase c{"", 1, 1, 1, 4, 4, 8};
-  const auto refusal = [&](auto term) {
-    const std::string message = message_of(c, [&](Var q, Var k, Var v, ScoreTerms terms) {
-      terms.term = term;
-      CHECK_THROWS_AS(attention(q, k, v, terms), ConfigError);
-      attention(q, k, v, terms);
-    });
-    AttentionInputs inputs(c);
-    TestTape tape(Recording::off);
-    ScoreTerms terms;
-    terms.term = term;
-    CHECK_THROWS_WITH_AS(attention(tape->constant(inputs.q.tensor()),
-                                   {inputs.k.data(), inputs.v.data(), 1, 1, 4, 8, 32}, terms),
-                         message.c_str(), ConfigError);
-    return message;
-  };
-  CHECK(refusal(RelativeVectors{}) ==
-        "attention: the score term RelativeVectors (Transformer-XL, XLNet, Shaw, DeBERTa) is not available "
-        "in this "
-        "version; use LinearBias, DistanceBias, RowNormalizedBias or none");
-}
-
 TEST_CASE("contextual positions that do not fit are refused by name") {
   const AttentionCase c{"", 1, 2, 2, 4, 4, 8};
   const auto refusal = [&](const Shape& table_shape, auto change) {
