@@ -57,6 +57,7 @@ class Writer {
     Tape tape(arena_, gradients_, Recording::off);
     Pass pass(tape);
     pass.declared_context = declared_context_;
+    pass.position_key = random_key(request_.sampling.seed, "positions");
     const Tensor rows = model_.hidden(pass, ids, 1, cache).value();  // [1, T, C]
     if (!wanted) return;
     const Index width = rows.shape.last();

@@ -24,7 +24,8 @@ class Pass {
   /// The length that length-dependent encodings take as given: the window in evaluation, prompt + requested
   /// tokens in generation. 0: the rows of this pass.
   Index declared_context = 0;
-  /// The key of a randomized draw of positions.
+  /// The key of a randomized draw of positions: the same in all passes that must agree (the micro-batches of
+  /// a step, the chunks of a window).
   RandomKey position_key{};
   /// Filled by each attention layer when given (one for each layer).
   std::span<AttentionProbe> probes{};

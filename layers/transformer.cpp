@@ -29,43 +29,17 @@ void require_memory(Index parameters) {
       parameters, bytes / 1e9, machine / 1e9);
 }
 
-EncodingContext context_of(const ModelPlan& plan, const Scope& root) {
-  return {.width = plan.model.width,
-          .heads = plan.model.heads,
-          .head_width = plan.model.head_width(),
-          .layers = plan.model.layers,
-          .train_length = plan.train_length,
-          .causal = plan.positional.keys.causal,
-          .scope = root.scope("positional").scope(plan.positional.kind)};
-}
-
-/// The positions of the key rows of a windowed cache, whose row numbers have a gap after the sinks.
-Positions positions_of_kept(Pass& pass, const PositionalEncoding& encoding, const Positions& kept) {
-  const Index length = kept.axis[0].back() + 1;
-  Positions result{.begin = 0, .count = kept.count};
-  const Positions all = encoding.positions(pass, 0, length);
-  for (std::size_t axis = 0; axis < all.axis.size(); ++axis) {
-    if (all.axis[axis].empty() && axis > 0) continue;
-    Index* chosen = pass.tape.arena().allocate_array<Index>(static_cast<std::size_t>(kept.count));
-    for (Index row = 0; row < kept.count; ++row) chosen[row] = all.at(kept.at(row), axis);
-    result.axis[axis] = {chosen, static_cast<std::size_t>(kept.count)};
-  }
-  return result;
-}
-
-Transformer::MakeEncoding registered_encoding(const PositionalConfig& config) {
-  return [&config](const EncodingContext& context) { return make_encoding(config, context); };
-}
-
 }  // namespace
 
-Transformer::Transformer(const ModelPlan& plan) : Transformer(plan, registered_encoding(plan.positional)) {}
+Transformer::Transformer(const ModelPlan& plan)
+    : Transformer(plan, ModelPositions::registered(plan.positional)) {}
 
 Transformer::Transformer(const ModelPlan& plan, const MakeEncoding& make)
     : Transformer(plan, make, Weights::made) {}
 
 Index Transformer::parameter_count(const ModelPlan& plan) {
-  return Transformer(plan, registered_encoding(plan.positional), Weights::only_counted).parameters().size();
+  const MakeEncoding make = ModelPositions::registered(plan.positional);
+  return Transformer(plan, make, Weights::only_counted).parameters().size();
 }
 
 Transformer::Transformer(const ModelPlan& plan, const MakeEncoding& make, Weights weights)
@@ -73,7 +47,7 @@ Transformer::Transformer(const ModelPlan& plan, const MakeEncoding& make, Weight
   const ModelConfig& model = plan_.model;
   const Scope root = store_->root();
   embedding_.emplace(root.scope("embedding"), plan_.vocabulary, model.width);
-  encoding_ = make(context_of(plan_, root));
+  positions_.emplace(plan_, root, make);
   if (model.embedding_norm) embedding_norm_.emplace(root.scope("embedding_norm"), model);
   blocks_.reserve(static_cast<std::size_t>(model.layers));
   for (Index layer = 0; layer < model.layers; ++layer) {
@@ -91,18 +65,6 @@ Transformer::Transformer(const ModelPlan& plan, const MakeEncoding& make, Weight
   if (weights == Weights::made) store_->allocate(plan_.seed);
 }
 
-LayerPositions Transformer::layer_positions(Pass& pass, const PassPositions& all, Index layer,
-                                            bool cached) const {
-  LayerPositions here;
-  here.cached_keys = encoding_->cached_keys();
-  const bool all_keys = cached && here.cached_keys == CachedKeys::raw;
-  here.query = encoding_->rotation(pass, Role::query, all.query, all, layer);
-  here.key = encoding_->rotation(pass, Role::key, all_keys ? all.key : all.query, all, layer);
-  here.terms = encoding_->score_terms(pass, all, layer);
-  here.terms.mask = plan_.positional.keys;
-  return here;
-}
-
 Var Transformer::hidden(Pass& pass, std::span<const Token> ids, Index batch, KeyValueCache* cache) const {
   const Index count = static_cast<Index>(ids.size());
   require<ShapeError>(batch >= 1 && count >= batch && count % batch == 0,
@@ -113,28 +75,19 @@ Var Transformer::hidden(Pass& pass, std::span<const Token> ids, Index batch, Key
                       "transformer: a key/value cache needs a tape that does not record, and causal keys");
   const Index time = count / batch;
   const Index begin = cache == nullptr ? 0 : cache->length();
-  if (const std::optional<Index> limit = max_length()) {
-    require<ShapeError>(begin + time <= *limit,
-                        "transformer: the {} table has {} rows; row {} was asked for; use a shorter window "
-                        "or a longer table",
-                        plan_.positional.kind, *limit, begin + time);
-  }
+  positions_->require_length(begin + time);
 
-  PassPositions all;
-  all.query = all.key = encoding_->positions(pass, begin, time);
-  if (cache != nullptr) {
-    const Positions kept = cache->key_rows(time);
-    all.key = kept.axis[0].empty() ? encoding_->positions(pass, 0, kept.count)
-                                   : positions_of_kept(pass, *encoding_, kept);
-  }
+  Positions kept;
+  if (cache != nullptr) kept = cache->key_rows(time);
+  const auto all = positions_->of_pass(pass, begin, time, cache != nullptr ? &kept : nullptr);
 
   Var x = (*embedding_)(pass, ids, batch, time);  // [B, T, C]
-  x = encoding_->add_to_input(pass, x, all.query);
+  x = positions_->add_to_input(pass, x, all);
   if (embedding_norm_) x = (*embedding_norm_)(pass, x);
   x = dropout(x, pass.dropout_at("embedding", 0), begin);
   if (pass.tape.recording()) {
     for (const Block& block : blocks_) {
-      const LayerPositions here = layer_positions(pass, all, block.attention.layer, false);
+      const LayerPositions here = positions_->of_layer(pass, all, block.attention.layer, false);
       x = block(pass, x, here, begin, nullptr);
     }
     return (*final_norm_)(pass, x);
@@ -145,7 +98,7 @@ Var Transformer::hidden(Pass& pass, std::span<const Token> ids, Index batch, Key
   std::copy_n(x.value().data, rows.size(), rows.data);
   x = pass.tape.constant(rows);
   for (const Block& block : blocks_) {
-    const LayerPositions here = layer_positions(pass, all, block.attention.layer, cache != nullptr);
+    const LayerPositions here = positions_->of_layer(pass, all, block.attention.layer, cache != nullptr);
     const Pass::Scratch scratch(pass);
     const Var y = block(pass, x, here, begin, cache);
     std::copy_n(y.value().data, rows.size(), rows.data);

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -11,12 +10,12 @@
 #include "layers/cache.h"
 #include "layers/embedding.h"
 #include "layers/model_config.h"
-#include "layers/positional/registry.h"
+#include "layers/model_positions.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
 
 /// A decoder-only Transformer: token rows, positions, pre-norm blocks, a last norm, a head (tied to the token
-/// table by default). It holds one encoding and never asks which.
+/// table by default). It holds one encoding a layer and never asks which.
 class Transformer {
  public:
   /// Registers all parameters, allocates them and fills them from (seed, name): shared parameters are
@@ -24,7 +23,8 @@ class Transformer {
   explicit Transformer(const ModelPlan& plan);
   /// The same with an encoding of one's own in place of the registered one; plan.positional still gives the
   /// mask, and the name under which the encoding's parameters stand.
-  using MakeEncoding = std::function<std::unique_ptr<PositionalEncoding>(const EncodingContext&)>;
+  /// With a pattern it is called once for each name in it.
+  using MakeEncoding = ModelPositions::MakeEncoding;
   Transformer(const ModelPlan& plan, const MakeEncoding& make);
 
   /// The number of parameters of a model of this plan, which is not made: no memory is taken. Throws
@@ -34,9 +34,11 @@ class Transformer {
   const ModelPlan& plan() const { return plan_; }
   ParameterStore& parameters() { return *store_; }
   const ParameterStore& parameters() const { return *store_; }
-  const PositionalEncoding& encoding() const { return *encoding_; }
-  /// The most rows a sequence may have, when the encoding has a limit.
-  std::optional<Index> max_length() const { return encoding_->max_length(); }
+  const PositionalEncoding& encoding(Index layer = 0) const { return positions_->encoding(layer); }
+  /// The most rows a sequence may have, when an encoding or a randomized draw has a limit.
+  std::optional<Index> max_length() const { return positions_->max_length(); }
+  /// What that limit is of: "learned", "randomized".
+  const std::string& limited_by() const { return positions_->limited_by(); }
 
   /// The rows before the head: ids of batch * time tokens -> [B, T, C]. With a cache the rows follow those
   /// already in it (no tape then), and attend to them. Throws ShapeError past the encoding's limit, with both
@@ -54,11 +56,10 @@ class Transformer {
  private:
   enum class Weights { made, only_counted };
   Transformer(const ModelPlan& plan, const MakeEncoding& make, Weights weights);
-  LayerPositions layer_positions(Pass& pass, const PassPositions& all, Index layer, bool cached) const;
 
   ModelPlan plan_;
   std::unique_ptr<ParameterStore> store_;
-  std::unique_ptr<PositionalEncoding> encoding_;
+  std::optional<ModelPositions> positions_;
   std::optional<Embedding> embedding_;
   Parameter* head_ = nullptr;  // the token table when tied
   std::optional<Norm> embedding_norm_;

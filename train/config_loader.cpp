@@ -121,6 +121,15 @@ void settle_encodings(ResolvedConfig& resolved) {
       "none beside the variants of " + resolved.origins["compare.variant"];
 }
 
+/// A pattern given and the kind not: the kind that stands there by default is not meant.
+void settle_kind(ResolvedConfig& resolved) {
+  PositionalConfig& positional = resolved.config.positional;
+  std::string& origin = resolved.origins["positional.kind"];
+  if (origin != "default" || positional.uses(positional.kind)) return;
+  positional.kind = positional.pattern.front();
+  origin = "the first of positional.layers.pattern";
+}
+
 void read_origins(const toml::table& table, const std::string& prefix, ResolvedConfig& into) {
   for (auto&& [key, node] : table) {
     const std::string name =
@@ -157,12 +166,14 @@ ResolvedConfig resolve_config(const ConfigSources& sources) {
   for (const Assignment& assignment : sources.sets) read_words(resolved, assignment);
   for (const Assignment& assignment : sources.flags) read_words(resolved, assignment);
   settle_encodings(resolved);
+  settle_kind(resolved);
   validate(resolved);
   return resolved;
 }
 
 void assign(ResolvedConfig& resolved, const Assignment& assignment) {
   read_words(resolved, assignment);
+  settle_kind(resolved);
   validate(resolved);
 }
 
@@ -170,6 +181,7 @@ ResolvedConfig parse_resolved(std::string_view text, std::string_view origins, c
                               StoredFor use) {
   ResolvedConfig resolved = defaults();
   read_text(resolved, text, place, use == StoredFor::model);
+  settle_kind(resolved);
   if (!origins.empty()) read_origins(parse_toml(origins, place + " origins"), "", resolved);
   validate(resolved);
   return resolved;

@@ -58,6 +58,7 @@ struct Limits {
   bool kinds = false;
   Notation notation = Notation::plain;
   bool after_training = false;
+  std::vector<std::string> trained_choices{};
 };
 
 /// A row: `member` gives the place in the struct, of a const Config too.
@@ -71,6 +72,7 @@ ConfigKey row(std::string name, Member member, std::string help, Limits limits =
           .range = std::move(limits.range),
           .notation = limits.notation,
           .after_training = limits.after_training,
+          .trained_choices = std::move(limits.trained_choices),
           .get = [member](const Config& config) { return to_option(member(config)); },
           .set = [member](Config& config, const OptionValue& value) { from_option(member(config), value); }};
 }
@@ -123,8 +125,16 @@ std::vector<ConfigKey> make_keys() {
       row("model.dropout", FIELD(model.dropout), "share dropped while training", below(0, 1)),
 
       row("positional.kind", FIELD(positional.kind), "the positional encoding", Limits{.choices = kind_names(), .kinds = true}),
+      row("positional.score.scale", FIELD(positional.score.scale), "factor on the scores by how many keys a query sees", Limits{.choices = {"none", "logn", "ssmax", "llama4"}, .after_training = true, .trained_choices = {"ssmax"}}),
+      row("positional.score.clip", FIELD(positional.score.clip), "logn: the factor is never below 1", Limits{.after_training = true}),
+      row("positional.score.base_length", FIELD(positional.score.base_length), "logn: keys at which the factor is 1; \"auto\": the trained length", Limits{.range = at_least(2), .notation = Notation::automatic, .after_training = true}),
+      row("positional.score.floor_scale", FIELD(positional.score.floor_scale), "llama4: keys to a step of the factor", Limits{.range = at_least(1), .after_training = true}),
+      row("positional.score.attention_scale", FIELD(positional.score.attention_scale), "llama4: height of the steps", Limits{.range = at_least(0), .after_training = true}),
       row("positional.keys.window", FIELD(positional.keys.window), "keys a query sees, itself included; 0: all", Limits{.range = at_least(0), .after_training = true}),
       row("positional.keys.sinks", FIELD(positional.keys.sinks), "first keys that every query sees beside its window", Limits{.range = at_least(0), .after_training = true}),
+      row("positional.randomized.maximum", FIELD(positional.randomized.maximum), "positions of a training step are drawn from 0 up to below this; 0: no draw", size(0)),
+      row("positional.randomized.evaluation", FIELD(positional.randomized.evaluation), "positions of an evaluated window: 0, 1, 2, ..., or drawn as in training", Limits{.choices = {"arange", "sample"}, .after_training = true}),
+      row("positional.layers.pattern", FIELD(positional.pattern), "kinds repeated over the layers; empty: positional.kind in every layer", Limits{.choices = kind_names(), .kinds = true}),
 
       row("data.source", FIELD(data.source), "a named corpus, a file, a folder, \"-\" for standard input, a token store"),
       row("data.tokenizer", FIELD(data.tokenizer), "what a token is", std::vector<std::string>{"bytes", "chars"}),
@@ -200,6 +210,17 @@ const ConfigKey* find_config_key(std::string_view name) {
   const std::vector<ConfigKey>& keys = config_keys();
   const auto found = std::ranges::find(keys, name, &ConfigKey::name);
   return found == keys.end() ? nullptr : &*found;
+}
+
+bool acts_on_positions(const PositionalConfig& config, std::string_view name) {
+  constexpr std::string_view positional = "positional.";
+  if (!name.starts_with(positional)) return false;
+  name.remove_prefix(positional.size());
+  const std::size_t dot = name.find('.');
+  if (dot == std::string_view::npos) return true;  // positional.kind
+  const std::string_view section = name.substr(0, dot);
+  return section == "score" || section == "keys" || section == "randomized" || section == "layers" ||
+         config.uses(section);
 }
 
 bool is_config_section(std::string_view name) {

@@ -33,6 +33,9 @@ struct ConfigKey {
   Range range;
   Notation notation = Notation::plain;
   bool after_training = false;  ///< a trained model may be run with another value; see OptionField
+  /// Of a key that may change after training: the choices that have weights of their own. To them and from
+  /// them there is no way.
+  std::vector<std::string> trained_choices = {};
   std::function<OptionValue(const Config&)> get;
   std::function<void(Config&, const OptionValue&)> set;  ///< takes a value of the type of `initial`
 };
@@ -41,6 +44,9 @@ struct ConfigKey {
 const std::vector<ConfigKey>& config_keys();
 /// nullptr for a name that is no key.
 const ConfigKey* find_config_key(std::string_view name);
+/// Whether the key acts on a model of this [positional]: what wraps any encoding does, and the options of the
+/// kinds in use. `name` is any key's.
+bool acts_on_positions(const PositionalConfig& config, std::string_view name);
 /// Whether some key begins with "name.".
 bool is_config_section(std::string_view name);
 /// The config in which nothing was said. In a build with fixed encodings all of these are compared.

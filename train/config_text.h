@@ -9,7 +9,7 @@ namespace tapeline {
 
 /// The value as TOML that reads back to the same bits, in any locale.
 std::string value_text(const ConfigKey& key, const OptionValue& value);
-/// What is set otherwise than by default among the options of the kind in use and the keys that are seen:
+/// What is set otherwise than by default among the options of the kinds in use and what wraps them:
 /// "keys.window = 64, beyond = \"clamp\"". Empty: nothing.
 std::string positional_changes(const Config& config);
 /// A text in the quotes of TOML.

@@ -54,6 +54,31 @@ void validate_comparison(const Config& config) {
   }
 }
 
+/// Whether a model of these sizes can have these wrappers.
+void validate_positions(const ResolvedConfig& resolved) {
+  const PositionalConfig& positional = resolved.config.positional;
+  const ScoreScaleConfig& score = positional.score;
+  const Index length = resolved.config.train.length, maximum = positional.randomized.maximum;
+  const auto both = [&](std::string_view first, std::string_view second, bool fit, std::string_view rule) {
+    require<ConfigError>(fit, "{} does not fit {}: {}", named(resolved, first), named(resolved, second),
+                         rule);
+  };
+  both("positional.kind", "positional.layers.pattern",
+       positional.pattern.empty() || positional.uses(positional.kind),
+       "it must be one of the pattern's kinds; give the pattern [] for one kind in every layer");
+  both("positional.layers.pattern", "model.layers",
+       static_cast<Index>(positional.pattern.size()) <= resolved.config.model.layers,
+       "the pattern may not be longer than the model");
+  both("positional.score.scale", "positional.layers.pattern",
+       score.scale != "llama4" || positional.pattern.empty() || positional.uses("none"),
+       "with a pattern it acts on the layers of kind none");
+  both("positional.score.base_length", "train.length",
+       score.scale != "logn" || score.base_length > 0 || length >= 2,
+       "the logarithm of a trained length of 1 is 0; give a base length");
+  both("positional.randomized.maximum", "train.length", maximum == 0 || maximum >= length,
+       "each row of a window needs a position of its own; 0: no draw");
+}
+
 }  // namespace
 
 void validate_run(const ResolvedConfig& resolved) {
@@ -72,6 +97,7 @@ void validate_run(const ResolvedConfig& resolved) {
        "the heads share the key and value heads evenly");
   both("model.feed_forward", "model.width", model.resolved_feed_forward_width() <= 1 << 24,
        "their product, the inner width, is at most 16777216");
+  validate_positions(resolved);
   one("data.vocabulary", config.data.tokenizer != "bytes" || config.data.vocabulary == 256,
       "there are 256 bytes");
   both("data.validation_share", "data.test_share", config.data.validation_share + config.data.test_share < 1,

@@ -18,6 +18,26 @@ std::vector<Variant> all_variants(const Config& config) {
   return variants;
 }
 
+namespace {
+
+/// A variant that names a kind and no pattern has that kind in every layer; one that names a pattern and no
+/// kind has its first.
+void settle_kinds(ResolvedConfig& changed, const Variant& variant, const std::string& place) {
+  PositionalConfig& positional = changed.config.positional;
+  const bool names_kind = variant.changes.contains("positional.kind");
+  const bool names_pattern = variant.changes.contains("positional.layers.pattern");
+  if (names_kind && !names_pattern && !positional.pattern.empty()) {
+    positional.pattern.clear();
+    changed.origins["positional.layers.pattern"] = place;
+  }
+  if (names_pattern && !names_kind && !positional.uses(positional.kind)) {
+    positional.kind = positional.pattern.front();
+    changed.origins["positional.kind"] = place;
+  }
+}
+
+}  // namespace
+
 ResolvedConfig with_variant(const ResolvedConfig& resolved, const Variant& variant) {
   ResolvedConfig changed = resolved;
   const std::string place = fmt::format("variant \"{}\"", excerpt(variant.name));
@@ -27,6 +47,7 @@ ResolvedConfig with_variant(const ResolvedConfig& resolved, const Variant& varia
     key->set(changed.config, read_value(*key, *parse_words(text).get("value"), place));
     changed.origins[name] = place;
   }
+  settle_kinds(changed, variant, place);
   validate_run(changed);
   return changed;
 }
@@ -37,27 +58,42 @@ Config with_variant(const Config& config, const Variant& variant) {
 
 namespace {
 
-bool can_change(const ConfigKey& key, const std::string& kind) {
-  return key.after_training && (key.name.starts_with("positional.keys.") ||
-                                key.name.starts_with(fmt::format("positional.{}.", kind)));
+bool can_change(const ConfigKey& key, const PositionalConfig& trained) {
+  return key.after_training && acts_on_positions(trained, key.name);
+}
+
+/// Of a key that can change: the choice that cannot come or go, because it has weights; empty: none.
+std::string_view trained_choice(const ConfigKey& key, const ConfigDifference& difference) {
+  for (const std::string& choice : key.trained_choices) {
+    const std::string text = toml_string(choice);
+    if (difference.first == text || difference.second == text) return choice;
+  }
+  return {};
 }
 
 }  // namespace
 
 void require_changeable(const Config& trained, const Config& changed, std::string_view place) {
-  const std::string& kind = trained.positional.kind;
   for (const ConfigDifference& difference : config_difference(trained, changed)) {
     const ConfigKey* key = find_config_key(difference.key);
-    if (key != nullptr && can_change(*key, kind)) continue;
+    if (key != nullptr && can_change(*key, trained.positional)) {
+      const std::string_view choice = trained_choice(*key, difference);
+      require<ConfigError>(
+          choice.empty(),
+          "{} sets {} to {}, in the trained model it is {}; \"{}\" has weights of its own: a "
+          "model is trained with it or never has it",
+          place, difference.key, excerpt(difference.second), excerpt(difference.first), choice);
+      continue;
+    }
     std::vector<std::string_view> changeable;
     for (const ConfigKey& candidate : config_keys()) {
-      if (can_change(candidate, kind)) changeable.push_back(candidate.name);
+      if (can_change(candidate, trained.positional)) changeable.push_back(candidate.name);
     }
     fail<ConfigError>(
         "{} sets {} to {}, in the trained model it is {} and cannot change any more; of a model with {} "
         "positions these can: {}",
-        place, difference.key, excerpt(difference.second), excerpt(difference.first), kind,
-        fmt::join(changeable, ", "));
+        place, difference.key, excerpt(difference.second), excerpt(difference.first),
+        trained.positional.name(), fmt::join(changeable, ", "));
   }
 }
 

@@ -17,9 +17,8 @@ std::string_view section_of(std::string_view key) { return key.substr(0, key.rfi
 bool is_written(const ConfigKey& key, const Config& config) {
   const std::string_view prefix = "positional.";
   const std::string_view section = section_of(key.name);
-  if (!section.starts_with(prefix) || section == "positional.keys") return true;
-  const std::string kind(section.substr(prefix.size()));
-  return kind == config.positional.kind || config.positional.options.contains(kind);
+  if (!section.starts_with(prefix) || acts_on_positions(config.positional, key.name)) return true;
+  return config.positional.options.contains(std::string(section.substr(prefix.size())));
 }
 
 std::string variant_text(const Variant& variant, std::string_view section) {
@@ -82,12 +81,15 @@ std::string origin_text(const ResolvedConfig& resolved) {
 }
 
 std::string positional_changes(const Config& config) {
-  const std::string options = fmt::format("positional.{}.", config.positional.kind);
+  const PositionalConfig& positional = config.positional;
+  const std::string options = fmt::format("positional.{}.", positional.kind);
   const std::string_view all = "positional.";
   std::string text;
   for (const ConfigKey& key : config_keys()) {
-    const bool of_kind = key.name.starts_with(options);
-    if ((!of_kind && !key.name.starts_with("positional.keys.")) || key.get(config) == key.initial) continue;
+    if (key.name == "positional.kind" || !acts_on_positions(positional, key.name)) continue;
+    if (key.get(config) == key.initial) continue;
+    // Of one kind alone the option needs no name of its section.
+    const bool of_kind = positional.pattern.empty() && key.name.starts_with(options);
     text +=
         fmt::format("{}{} = {}", text.empty() ? "" : ", ",
                     key.name.substr(of_kind ? options.size() : all.size()), value_text(key, key.get(config)));

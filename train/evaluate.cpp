@@ -105,6 +105,7 @@ class CellRun {
     Tape tape(arena_, pool_, Recording::off);
     Pass pass(tape);
     pass.declared_context = cell_.length;
+    pass.position_key = random_key(0, "evaluation positions");  // the same for every model, window and chunk
     LossDetail detail;
     detail.row_losses = losses_;
     model_.loss(pass, inputs, targets, batch, &detail, cache);
@@ -201,8 +202,8 @@ EvaluationResult evaluate_cell(const Transformer& model, const TokenStore& text,
     EvaluationResult refused;
     refused.cell = cell;
     refused.status = "refused";
-    refused.reason = fmt::format("{} positions end at row {}, length {} is past them",
-                                 model.plan().positional.kind, *limit, cell.length);
+    refused.reason = fmt::format("{} positions end at row {}, length {} is past them", model.limited_by(),
+                                 *limit, cell.length);
     return refused;
   }
   return CellRun(model, text, tokenizer, cell, cell.subset ? plan.subset : plan.scored, options).run();

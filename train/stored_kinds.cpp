@@ -14,6 +14,15 @@ bool is_one_of(const toml::node& node, Kinds kinds) {
   return name && std::ranges::find(kinds, *name) != kinds.end();
 }
 
+/// Whether a variant is of one of these kinds, in some layer.
+bool is_of(const toml::table& variant, Kinds kinds) {
+  const toml::node* kind = variant.at_path("positional.kind").node();
+  if (kind != nullptr && is_one_of(*kind, kinds)) return true;
+  const toml::array* pattern = variant.at_path("positional.layers.pattern").as_array();
+  return pattern != nullptr &&
+         std::ranges::any_of(*pattern, [&](const toml::node& one) { return is_one_of(one, kinds); });
+}
+
 /// Removes the sections that belong to these kinds.
 void drop_sections(toml::table& positional, Kinds kinds) {
   for (const std::string_view kind : kinds) positional.erase(kind);
@@ -30,9 +39,8 @@ void drop_variants(toml::table& compare, const char* list, Kinds kinds, std::set
       continue;
     }
     const std::string name = (*variant)["name"].value_or(std::string());
-    const toml::node* kind = variant->at_path("positional.kind").node();
     const bool of_dropped = dropped.contains((*variant)["of"].value_or(std::string()));
-    if (of_dropped || (kind != nullptr && is_one_of(*kind, kinds))) {
+    if (of_dropped || is_of(*variant, kinds)) {
       dropped.insert(name);
       at = variants->erase(at);
       continue;

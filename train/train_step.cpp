@@ -38,7 +38,11 @@ StepShape step_shape(const TrainConfig& config) {
 }
 
 TrainStep::TrainStep(Transformer& model, const StepShape& shape, double dropout, std::uint64_t seed)
-    : model_(model), shape_(shape), dropout_(dropout), dropout_key_(random_key(seed, "dropout")) {}
+    : model_(model),
+      shape_(shape),
+      dropout_(dropout),
+      dropout_key_(random_key(seed, "dropout")),
+      position_key_(random_key(seed, "positions")) {}
 
 LossSum TrainStep::run(Index step, std::span<const Token> inputs, std::span<const Token> targets,
                        const std::function<void()>& poll, Watch* watch) {
@@ -56,7 +60,7 @@ LossSum TrainStep::run(Index step, std::span<const Token> inputs, std::span<cons
     if (dropout_ > 0) {
       pass.dropout = Dropout{dropout_, dropout_key_.child(static_cast<std::uint64_t>(step)), first};
     }
-    pass.position_key = dropout_key_.child("positions").child(static_cast<std::uint64_t>(step));
+    pass.position_key = position_key_.child(static_cast<std::uint64_t>(step));
     LossDetail detail;
     Var loss;
     {

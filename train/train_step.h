@@ -33,16 +33,17 @@ struct LossSum {
 };
 
 /// Forward and backward of one step: summed losses, summed gradients in the model's parameters. However the
-/// windows are cut into micro-batches, the sums are over the same numbers, and dropout drops the same
-/// elements. The arena and the gradient pool are kept from step to step, so a steady step allocates nothing.
+/// windows are cut into micro-batches, the sums are over the same numbers, dropout drops the same elements,
+/// and randomized positions are those of one draw a step. The arena and the gradient pool are kept from step
+/// to step, so a steady step allocates nothing.
 class TrainStep {
  public:
-  /// `dropout`: rate; `seed`: of the run, for the dropout stream.
+  /// `dropout`: rate; `seed`: of the run, for the streams of dropout and of positions.
   TrainStep(Transformer& model, const StepShape& shape, double dropout, std::uint64_t seed);
 
-  /// Adds the gradients of step number `step` (it keys dropout) over `inputs` and `targets`, shape.tokens()
-  /// each. `poll` is called before every micro-batch and may throw. Gradients must be zero at the start.
-  /// `watch`, where given, sees every op.
+  /// Adds the gradients of step number `step` (it keys what is drawn) over `inputs` and `targets`,
+  /// shape.tokens() each. `poll` is called before every micro-batch and may throw. Gradients must be zero at
+  /// the start. `watch`, where given, sees every op.
   LossSum run(Index step, std::span<const Token> inputs, std::span<const Token> targets,
               const std::function<void()>& poll = {}, Watch* watch = nullptr);
 
@@ -57,6 +58,7 @@ class TrainStep {
   StepShape shape_;
   double dropout_;
   RandomKey dropout_key_;
+  RandomKey position_key_;
   Arena arena_;
   GradientPool pool_;
 };

@@ -107,7 +107,7 @@ class Run {
     line_.start({record_.step, shape_.tokens(), flops_.training(), gemm});
     say("{}{} positions, {} parameters, text {}, {} steps of {} tokens ({} windows of {}, {} at once), {} "
         "thread{}",
-        prefix(), config_.positional.kind, short_number(static_cast<double>(model_.parameters().size())),
+        prefix(), config_.positional.name(), short_number(static_cast<double>(model_.parameters().size())),
         excerpt(text_.store.source()), config_.train.steps, shape_.tokens(), shape_.windows, shape_.length,
         shape_.micro_batch, thread_count(), thread_count() == 1 ? "" : "s");
     if (record_.step > 0) say("{}going on after step {}", prefix(), record_.step);

@@ -1,7 +1,7 @@
 #include "experiments/bench/attention.h"
 
 #include <algorithm>
-#include <memory>
+#include <optional>
 
 #include "core/attention.h"
 #include "core/error.h"
@@ -14,7 +14,8 @@
 #include "experiments/bench/product_times.h"
 #include "experiments/bench/stopwatch.h"
 #include "experiments/median.h"
-#include "layers/positional/registry.h"
+#include "layers/model_positions.h"
+#include "train/config_derived.h"
 
 namespace tapeline {
 namespace {
@@ -36,15 +37,7 @@ class AttentionOp {
         key_(made_up_numbers({most_tokens, key_width()}, "key")),
         value_(made_up_numbers({most_tokens, key_width()}, "value")),
         weights_(made_up_numbers({most_tokens, config.model.width}, "weights")) {
-    const ModelConfig& model = config.model;
-    encoding_ = make_encoding(config.positional,
-                              {.width = model.width,
-                               .heads = model.heads,
-                               .head_width = model.head_width(),
-                               .layers = model.layers,
-                               .train_length = config.train.length,
-                               .causal = config.positional.keys.causal,
-                               .scope = store_.root().scope("positional").scope(config.positional.kind)});
+    positions_.emplace(model_plan(config), store_.root(), ModelPositions::registered(config.positional));
     store_.allocate(config.train.seed);
   }
 
@@ -57,10 +50,8 @@ class AttentionOp {
       Tape tape(arena_, pool_, Recording::on, &watch_);
       Pass pass(tape);
       pass.declared_context = length;
-      PassPositions positions;
-      positions.query = positions.key = encoding_->positions(pass, 0, length);
-      ScoreTerms terms = encoding_->score_terms(pass, positions, 0);
-      terms.mask = config_.positional.keys;
+      const auto positions = positions_->of_pass(pass, 0, length);
+      const ScoreTerms terms = positions_->of_layer(pass, positions, 0, false).terms;
       const Var mixed = attention(tape.variable({queries, query_.data()}), tape.variable({keys, key_.data()}),
                                   tape.variable({keys, value_.data()}), terms);
       tape.backward(sum(multiply(mixed, tape.constant({queries, weights_.data()}))));
@@ -80,7 +71,7 @@ class AttentionOp {
   const Config& config_;
   Storage query_, key_, value_, weights_;
   ParameterStore store_;
-  std::unique_ptr<PositionalEncoding> encoding_;
+  std::optional<ModelPositions> positions_;
   Arena arena_;
   GradientPool pool_;
   Watch watch_;
@@ -204,7 +195,7 @@ AttentionSpeeds measure_attention(const Config& config, const std::vector<Index>
   AttentionSpeeds speeds;
   speeds.threads = thread_count();
   speeds.repeats = options.repeats;
-  speeds.encoding = config.positional.kind;
+  speeds.encoding = config.positional.name();
   speeds.heads = config.model.heads;
   speeds.key_value_heads = config.model.resolved_key_value_heads();
   speeds.head_width = config.model.head_width();

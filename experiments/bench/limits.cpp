@@ -19,12 +19,12 @@ namespace tapeline::inline TAPELINE_PRECISION {
 
 void require_length(const Transformer& model, std::string_view what, Index length) {
   const std::optional<Index> limit = model.max_length();
-  const std::string& kind = model.plan().positional.kind;
-  require<ConfigError>(
-      !limit || length <= *limit,
-      "{}: {} positions end at row {}, and {} rows are wanted; make it shorter, or the table "
-      "longer (positional.{}.rows)",
-      what, kind, limit.value_or(0), length, kind);
+  const std::string& by = model.limited_by();
+  require<ConfigError>(!limit || length <= *limit,
+                       "{}: {} positions end at row {}, and {} rows are wanted; make it shorter, or {}", what,
+                       by, limit.value_or(0), length,
+                       by == "randomized" ? "positional.randomized.maximum larger"
+                                          : fmt::format("the table longer (positional.{}.rows)", by));
 }
 
 }  // namespace tapeline::inline TAPELINE_PRECISION

@@ -76,7 +76,7 @@ class TimedSteps {
  public:
   /// Makes the model, warms it up, and counts what a steady step takes of the system.
   explicit TimedSteps(const Config& config) : trained_(config) {
-    speed_.encoding = config.positional.kind;
+    speed_.encoding = config.positional.name();
     speed_.threads = thread_count();
     speed_.tokens = trained_.shape().tokens();
     speed_.allocations_counted = AllocationCounter::available();
@@ -176,14 +176,14 @@ std::vector<StepSpeed> measure_encodings(const std::vector<Config>& configs, con
   for (const Config& config : configs) {
     stop_if_signalled();
     all.push_back(std::make_unique<TimedSteps>(config));
-    if (config.positional.kind == "none") none = all.back().get();
+    if (config.positional.name() == "none") none = all.back().get();
   }
   std::optional<Floor> floor = floor_of(configs.front(), options);
   Rounds rounds(options);
   for (Index round = 0; round < options.repeats; ++round) {
     if (floor) floor->measure();
     for (std::size_t i = 0; i < all.size(); ++i) {
-      rounds.turn(round, configs[i].positional.kind);
+      rounds.turn(round, configs[i].positional.name());
       all[i]->repeat(round);
     }
   }

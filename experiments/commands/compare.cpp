@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "experiments/command_line/as_typed.h"
 #include "experiments/commands/common.h"
@@ -13,6 +14,7 @@
 #include "experiments/exit_code.h"
 #include "experiments/output.h"
 #include "experiments/report/report.h"
+#include "train/config_warnings.h"
 #include "train/metrics.h"
 #include "train/run_folder.h"
 #include "train/training_corpus.h"
@@ -51,10 +53,24 @@ std::string json_results(const Comparison& comparison, const std::filesystem::pa
       {{"folder", folder.string()}, {"report", report.page.string()}, {"results", std::move(results)}});
 }
 
+/// What the models of one seed give to wonder at, each remark once.
+void warn_of_positions(const std::vector<Cell>& cells) {
+  std::set<std::string> told;
+  for (const Cell& cell : cells) {
+    for (const CellEvaluation& evaluation : cell.evaluations) {
+      for (const std::string& warning : positional_warnings(evaluation.config)) {
+        if (told.insert(warning).second) spdlog::warn("{}: {}", cell.variant, warning);
+      }
+    }
+  }
+}
+
 int compare(const CompareCommand& command) {
   command.output.set_up_computing();
   ResolvedConfig config = command.config.resolve();
-  const auto models = static_cast<Index>(plan_cells(config).size());
+  const std::vector<Cell> cells = plan_cells(config);
+  warn_of_positions(cells);
+  const auto models = static_cast<Index>(cells.size());
   const bool whole = !text_decides_tokens(config.config);  // nothing of the config waits for the text
   const std::filesystem::path folder =
       command.out.empty() ? std::filesystem::path("runs") / ("compare-" + command.config.name())

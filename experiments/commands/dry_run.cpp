@@ -111,7 +111,7 @@ std::string plain_text(const ResolvedConfig& config, const WorkEstimate& found, 
   text += '\n';
   if (models != 1)
     line("models",
-         fmt::format("{}; one of kind \"{}\" was looked at", models, config.config.positional.kind));
+         fmt::format("{}; one of kind \"{}\" was looked at", models, config.config.positional.name()));
   line("parameters", found.measured ? fmt::format("{}", found.measured->parameters)
                                     : "about " + short_number(found.matrix_parameters));
   line("work", fmt::format("{}FLOP a step, {}FLOP of training in all", short_number(found.step_flops),

@@ -17,7 +17,9 @@
 #include "experiments/output.h"
 #include "train/checkpoint.h"
 #include "train/config_derived.h"
+#include "train/config_table.h"
 #include "train/config_text.h"
+#include "train/config_warnings.h"
 #include "train/evaluate.h"
 #include "train/log.h"
 #include "train/progress.h"
@@ -50,14 +52,14 @@ ResolvedConfig changed_config(const Checkpoint& checkpoint, const EvaluateComman
   ResolvedConfig config = checkpoint.config();
   for (const std::string& text : command.positional) {
     const auto assignment = read_assignment(text, "--positional", "positional.");
-    const std::string& kind = config.config.positional.kind;
-    const bool fits = assignment.key.starts_with("positional." + kind + ".") ||
-                      assignment.key.starts_with("positional.keys.");
+    const PositionalConfig& trained = config.config.positional;
     require<ConfigError>(
-        fits,
+        assignment.key != "positional.kind" && acts_on_positions(trained, assignment.key),
         "--positional {}: \"{}\" was trained with {} positions; only options of positional.{} and "
-        "positional.keys can be changed afterwards",
-        excerpt(text), checkpoint.path().string(), kind, kind);
+        "what wraps any of them (positional.keys, positional.score, positional.randomized.evaluation) can be "
+        "changed afterwards",
+        excerpt(text), checkpoint.path().string(), trained.name(),
+        fmt::join(trained.kinds(), ", positional."));
     assign(config, assignment);
   }
   require_changeable(checkpoint.config().config, config.config, "--positional");
@@ -143,6 +145,7 @@ int evaluate(const EvaluateCommand& command) {
   command.output.set_up_computing();
   const Checkpoint checkpoint(resolve_checkpoint(command.checkpoint));
   const ResolvedConfig config = changed_config(checkpoint, command);
+  for (const std::string& warning : positional_warnings(config.config)) spdlog::warn("{}", warning);
   if (config.config.train.threads > 0) set_thread_count(config.config.train.threads);
   const SignalGuard signals;
   const std::unique_ptr<Tokenizer> tokenizer = checkpoint.make_tokenizer();
@@ -153,7 +156,7 @@ int evaluate(const EvaluateCommand& command) {
   Transformer model(model_plan(config.config));
   checkpoint.load_weights(model.parameters());
   const EvaluationReport report{.checkpoint = checkpoint.path().string(),
-                                .kind = config.config.positional.kind,
+                                .kind = config.config.positional.name(),
                                 .settings = positional_changes(config.config),
                                 .train_length = config.config.train.length,
                                 .step = checkpoint.record().step,

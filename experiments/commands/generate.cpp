@@ -90,8 +90,7 @@ int generate_text(const GenerateOptions& options) {
   if (made.slides > 0) {
     spdlog::warn(
         "{} positions end at row {}: the window was begun anew {} time{}, and what stood before it forgotten",
-        model->plan().positional.kind, model->max_length().value_or(0), made.slides,
-        made.slides == 1 ? "" : "s");
+        model->limited_by(), model->max_length().value_or(0), made.slides, made.slides == 1 ? "" : "s");
   }
   spdlog::debug("{} tokens, {:.0f} tokens/s", made.tokens.size(), speed);
   stop_if_signalled();

@@ -15,6 +15,7 @@
 #include "experiments/duration.h"
 #include "experiments/exit_code.h"
 #include "experiments/output.h"
+#include "train/config_warnings.h"
 #include "train/log.h"
 #include "train/metrics.h"
 #include "train/progress.h"
@@ -155,6 +156,7 @@ int train(const TrainCommand& command) {
     spdlog::warn(
         "the configuration has [[compare.variant]] tables: they are for tapeline compare; this trains "
         "what stands beside them");
+  for (const std::string& warning : positional_warnings(config.config)) spdlog::warn("{}", warning);
   if (goes_on)
     config.origins = run.origins();  // as it began: claim() sees to it that the values are the same
   const bool whole = !text_decides_tokens(config.config);  // nothing of the config waits for the text

@@ -123,7 +123,7 @@ std::vector<FinishedCell> finished_cells(const std::vector<Cell>& cells,
     const Config& resolved = cells[i].config.config;
     if (!records[i].complete) continue;
     finished.push_back(
-        {cells[i].variant, resolved.positional.kind, cells[i].seed, resolved.train.length, records[i]});
+        {cells[i].variant, resolved.positional.name(), cells[i].seed, resolved.train.length, records[i]});
   }
   return finished;
 }

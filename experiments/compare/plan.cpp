@@ -1,6 +1,8 @@
 #include "experiments/compare/plan.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 
 #include "core/error.h"
 #include "layers/transformer.h"
@@ -15,6 +17,18 @@ void check_variant(const Variant& variant) {
                        "compare: variant \"{}\" sets train.seed; all variants are trained under the same "
                        "seeds, give train.seed and compare.seeds outside the variants",
                        variant.name);
+}
+
+/// A pattern that no variant has would be passed over in silence.
+void check_pattern(const Config& config, const std::vector<Variant>& variants) {
+  const PositionalConfig& positional = config.positional;
+  require<ConfigError>(
+      positional.pattern.empty() ||
+          std::ranges::any_of(
+              variants, [](const Variant& variant) { return !variant.changes.contains("positional.kind"); }),
+      "compare: positional.layers.pattern is {}, and every variant names the one kind that it "
+      "has in all layers; give the pattern in a [[compare.variant]]",
+      positional.pattern);
 }
 
 /// Whether the models of a cell can be made, before the first of them is trained.
@@ -41,6 +55,7 @@ std::vector<Cell> plan_cells(const ResolvedConfig& config) {
   require<ConfigError>(!variants.empty(),
                        "compare: there is nothing to compare; give compare.encodings or [[compare.variant]]");
   for (const Variant& variant : variants) check_variant(variant);
+  check_pattern(config.config, variants);
   for (const Variant& evaluation : evaluations) {
     require<ConfigError>(evaluation.name != trained_evaluation,
                          "compare: an evaluation of \"{}\" is named \"{}\", which is the name of the model "

@@ -166,6 +166,26 @@ std::string losses_section(std::string_view title, const std::vector<HistoryEntr
                      curve(values, width == 0 ? 80 : std::min<std::size_t>(width, 100), 5));
 }
 
+/// The encoding, and what wraps it.
+std::string positions_text(const Listing& listing) {
+  const auto set = [&](std::string_view key, std::string_view nothing) {
+    const std::string text = config_text(listing, key);
+    return text == nothing ? std::string() : text;  // files of earlier versions lack the key
+  };
+  const std::string pattern = set("positional.layers.pattern", "[]");
+  std::string text =
+      pattern.empty() ? config_text(listing, "positional.kind") : fmt::format("{} over the layers", pattern);
+  text += fmt::format(", trained at length {}", config_text(listing, "train.length"));
+  const std::string maximum = set("positional.randomized.maximum", "0");
+  if (!maximum.empty()) text += fmt::format(", at positions drawn below {}", maximum);
+  const std::string window = set("positional.keys.window", "0"), sinks = set("positional.keys.sinks", "0");
+  if (!window.empty()) text += fmt::format(", window {}", window);
+  if (!window.empty() && !sinks.empty()) text += fmt::format(" and {} sinks", sinks);
+  const std::string scale = set("positional.score.scale", "none");
+  if (!scale.empty()) text += fmt::format(", scores scaled by {}", scale);
+  return text;
+}
+
 }  // namespace
 
 std::string summary_text(const Listing& listing, bool whole, std::size_t width) {
@@ -174,8 +194,7 @@ std::string summary_text(const Listing& listing, bool whole, std::size_t width) 
   lines.add("format", format_text(listing));
   lines.add("file", fmt::format("{}, SHA-256 {} as its head says", size_text(listing.bytes),
                                 digest_text(listing.sha256)));
-  lines.add("positions", fmt::format("{}, trained at length {}", config_text(listing, "positional.kind"),
-                                     config_text(listing, "train.length")));
+  lines.add("positions", positions_text(listing));
   lines.add("parameters", parameters_text(listing));
   lines.add("tied", ties_text(listing));
   lines.add("step", comma_list({state.take("/schedule/step") + state.take("/schedule/steps", " of {}"),

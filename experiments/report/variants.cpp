@@ -33,7 +33,7 @@ bool of_another_encoding(const std::string& name, const Config& config) {
   if (dot == std::string::npos) return false;
   const std::string kind = name.substr(section.size(), dot - section.size());
   const std::vector<std::string>& kinds = find_config_key("positional.kind")->choices;
-  return kind != config.positional.kind && std::ranges::find(kinds, kind) != kinds.end();
+  return !config.positional.uses(kind) && std::ranges::find(kinds, kind) != kinds.end();
 }
 
 std::vector<Config> trained_configs(const Config& config) {
@@ -126,7 +126,7 @@ std::vector<std::string> positional_settings(const Config& config) {
   if (!config.compare.variants.empty()) return all;
   for (const Config& trained : trained_configs(config)) {
     const std::string changes = positional_changes(trained);
-    if (!changes.empty()) all.push_back(fmt::format("{}: {}", trained.positional.kind, changes));
+    if (!changes.empty()) all.push_back(fmt::format("{}: {}", trained.positional.name(), changes));
   }
   return all;
 }

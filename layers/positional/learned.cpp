@@ -93,7 +93,9 @@ const EncodingKind& learned_kind() {
           "Devlin, Chang, Lee, Toutanova 2018, \"BERT: Pre-training of Deep Bidirectional Transformers "
           "for Language Understanding\", arXiv:1810.04805; Radford, Wu, Child, Luan, Amodei, Sutskever "
           "2019, \"Language Models are Unsupervised Multitask Learners\" (GPT-2)",
-      .options = {{.name = "rows", .initial = Index{0}, .help = "rows of the table; 0: the trained length"},
+      .options = {{.name = "rows",
+                   .initial = Index{0},
+                   .help = "rows of the table; 0: the trained length, randomized the maximum"},
                   {.name = "beyond",
                    .initial = std::string("refuse"),
                    .help = "what a position past the last row does: an error, the last row, position modulo "
@@ -104,13 +106,14 @@ const EncodingKind& learned_kind() {
                  const EncodingContext& context) -> std::unique_ptr<PositionalEncoding> {
         const Index rows = options.integer("rows");
         const BeyondTable beyond = parse_beyond(options.text("beyond"));
-        require<ConfigError>(rows == 0 || rows >= context.train_length || beyond != BeyondTable::refuse,
-                             "positional.learned.rows = {} and train.length = {}; the table needs a row for "
-                             "every trained position, "
-                             "or another positional.learned.beyond than \"refuse\"",
-                             rows, context.train_length);
+        const Index needed = context.trained_positions();
+        require<ConfigError>(
+            rows == 0 || rows >= needed || beyond != BeyondTable::refuse,
+            "positional.learned.rows = {} and {} = {}; the table needs a row for every "
+            "trained position, or another positional.learned.beyond than \"refuse\"",
+            rows, context.randomized_maximum > 0 ? "positional.randomized.maximum" : "train.length", needed);
         return std::make_unique<LearnedPositions>(
-            context.scope, LearnedPositions::Settings{.rows = rows == 0 ? context.train_length : rows,
+            context.scope, LearnedPositions::Settings{.rows = rows == 0 ? needed : rows,
                                                       .width = context.width,
                                                       .head_width = context.head_width,
                                                       .beyond = beyond});

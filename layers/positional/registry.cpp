@@ -24,13 +24,16 @@ std::span<const EncodingKind> encoding_kinds() {
   return kinds;
 }
 
-const EncodingKind& encoding_kind(std::string_view name) {
+bool EncodingContext::serves(Index layer) const {
+  return own_layers.empty() || std::ranges::find(own_layers, layer) != own_layers.end();
+}
+
+const EncodingKind& encoding_kind(std::string_view name, std::string_view key) {
   for (const EncodingKind& kind : encoding_kinds()) {
     if (kind.name == name) return kind;
   }
-  require<ConfigError>(!is_left_out(name), "positional.kind is \"{}\", {}", name, left_out_text());
-  fail<ConfigError>("positional.kind is \"{}\"; it must be one of {}", excerpt(name),
-                    fmt::join(built_kinds(), ", "));
+  require<ConfigError>(!is_left_out(name), "{} is \"{}\", {}", key, name, left_out_text());
+  fail<ConfigError>("{} is \"{}\"; it must be one of {}", key, excerpt(name), fmt::join(built_kinds(), ", "));
 }
 
 std::unique_ptr<PositionalEncoding> make_encoding(const PositionalConfig& config,

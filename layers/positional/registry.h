@@ -17,7 +17,14 @@ struct EncodingContext {
   Index width = 0, heads = 0, head_width = 0, layers = 0;
   Index train_length = 0;
   bool causal = true;
-  Scope scope;  ///< "positional/<kind>": parameters shared by the layers go here
+  Scope scope;                         ///< "positional/<kind>": parameters shared by the layers go here
+  Index randomized_maximum = 0;        ///< positional.randomized.maximum
+  std::vector<Index> own_layers = {};  ///< the layers that it serves; empty: all
+
+  /// Positions of training lie in [0, this): the trained length, or what a randomized draw is from.
+  Index trained_positions() const { return randomized_maximum > 0 ? randomized_maximum : train_length; }
+  /// Whether a layer is of this kind: only such a one needs parameters of its own.
+  bool serves(Index layer) const;
 };
 
 /// One row of the registry: an encoding's name, what a reader wants to know, its options, how it is made.
@@ -36,9 +43,10 @@ struct EncodingKind {
 /// The encodings of this build, in the order of built_kinds() (kinds_of_build.h).
 std::span<const EncodingKind> encoding_kinds();
 /// Throws ConfigError that lists the kinds of this build for any other name, and says so when the build left
-/// it out.
-const EncodingKind& encoding_kind(std::string_view name);
-/// The encoding that the configuration asks for. Throws ConfigError for options that make no sense.
+/// it out. `key`: where the name stands.
+const EncodingKind& encoding_kind(std::string_view name, std::string_view key = "positional.kind");
+/// The encoding of config.kind, with the options that it has there. Throws ConfigError for options that make
+/// no sense.
 std::unique_ptr<PositionalEncoding> make_encoding(const PositionalConfig& config,
                                                   const EncodingContext& context);
 

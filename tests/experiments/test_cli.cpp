@@ -1,9 +1,11 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "layers/positional/wrappers.h"
 #include "tests/experiments/shell.h"
 #include "tests/support/kinds.h"
 
@@ -109,7 +111,10 @@ TEST_CASE("the encodings are listed, told in full and printed as JSON") {
     CHECK(list.out.find(std::string("\n").append(kind).append(" ")) != std::string::npos);
   }
   const auto all = nlohmann::json::parse(shell("$tapeline encodings --json").out);
-  CHECK(all.size() == tapeline::built_kinds().size());
+  const std::size_t wrappers = tapeline::wrapper_kinds().size();
+  CHECK(all.size() == tapeline::built_kinds().size() + wrappers);
+  CHECK(std::ranges::count(all, "wrapper", [](const auto& one) { return one.at("role"); }) ==
+        static_cast<std::ptrdiff_t>(wrappers));
   for (const auto& kind : all) {
     for (const char* field : {"name", "title", "formula", "acts_on", "parameters", "beyond", "paper"}) {
       CAPTURE(field);
@@ -117,7 +122,10 @@ TEST_CASE("the encodings are listed, told in full and printed as JSON") {
     }
     const Ran one = shell("$tapeline encodings " + kind.at("name").get<std::string>());
     CHECK(one.code == 0);
-    CHECK(one.out.find("positional.keys.window") != std::string::npos);  // every kind takes it
+    // Every kind takes it; a wrapper has keys of its own.
+    const bool encoding = kind.at("role") == "encoding";
+    CHECK(one.out.find(encoding ? "positional.keys.window" : "positional.") != std::string::npos);
+    CHECK_FALSE(kind.at("options").empty());
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "core/ops.h"
 #include "layers/positional/registry.h"
+#include "layers/positional/score_scale.h"
 #include "tests/layers/tiny_model.h"
 #include "tests/support/golden.h"
 
@@ -32,6 +33,8 @@ struct GoldenAttention {
                                       .train_length = 8,
                                       .causal = config.keys.causal,
                                       .scope = store.root().scope("positional").scope(config.kind)});
+    score_scale =
+        make_score_scale(config, {.heads = heads, .layers = 1, .train_length = 8, .root = store.root()});
     store.allocate(0);
     mask = config.keys;
   }
@@ -67,6 +70,7 @@ struct GoldenAttention {
     const Rotation key_turn = encoding->rotation(pass, Role::key, all.key, all, 0);
     ScoreTerms terms = encoding->score_terms(pass, all, 0);
     terms.mask = mask;
+    if (score_scale) terms.query_scale = score_scale->factors(pass, all, 0);
     const Var out = attention(query_turn ? rotate(query, query_turn) : query,
                               key_turn ? rotate(key, key_turn) : key, value, terms);
     check_golden(name, out.value(), expected, "out");
@@ -96,6 +100,7 @@ struct GoldenAttention {
 
   ParameterStore store;
   std::unique_ptr<PositionalEncoding> encoding;
+  std::unique_ptr<ScoreScale> score_scale;
   KeyMask mask;
   Arena arena;
   GradientPool pool;

@@ -44,6 +44,24 @@ TEST_CASE("a steady training step makes no heap allocation of our own, every enc
   }
 }
 
+TEST_CASE("a steady training step makes no heap allocation of our own, everything around an encoding") {
+  if (!AllocationCounter::available()) return;
+  for (const char* scale : {"logn", "ssmax", "llama4"}) {
+    ModelPlan plan = tiny_plan(test::any_kind(), 32);
+    plan.model.width = 32;
+    plan.positional.pattern = {plan.positional.kind, all_kinds().front()};
+    if (std::string(scale) == "llama4") plan.positional.pattern.clear();
+    plan.positional.score.scale = scale;
+    plan.positional.keys = {.window = 8, .sinks = 2};
+    plan.positional.randomized.maximum = 256;
+    Steps steps(plan);
+    for (int warm_up = 0; warm_up < 2; ++warm_up) steps.run();
+    const AllocationCounter counter;
+    steps.run();
+    CHECK_MESSAGE(counter.counts().own == 0, scale);
+  }
+}
+
 TEST_CASE("gradient memory does not grow with depth") {
   const auto peak = [](Index layers) {
     ModelPlan plan = tiny_plan(test::any_kind(), 8);

@@ -157,7 +157,7 @@ TEST_CASE("an unknown key is refused with its place and the nearest right name")
   CHECK(says(error_of([] { with_file("[modle]\nwidth = 64\n"); }), "unknown key \"modle\""));
   CHECK(error_of([] { with_set("train.blah.x", "1"); }) == "unknown key \"train.blah.x\" (--set)");
   // Keys of things to come are not swallowed.
-  CHECK(says(error_of([] { with_set("positional.randomized.maximum", "64"); }), "unknown key"));
+  CHECK(says(error_of([] { with_set("positional.grid.axes", "2"); }), "unknown key"));
 }
 
 TEST_CASE("a wrong type is refused with key, place, what was found and what was expected") {
