@@ -49,11 +49,14 @@ Var linear_gelu_tanh(Var x, Var weight, Var bias);
 
 // --- normalisation (core/ops/normalize.cpp) ------------------------------------------------------------
 
+/// Whether a value stays as long as the tape, or passes: it may be forgotten (Tape::forget) once it is used,
+/// and is made again in the backward run.
+enum class Lifetime { tape, passing };
 /// (x - mean) / sqrt(variance + epsilon) * gain + shift over the last axis; variance of the centred values.
 /// gain, shift [C]; shift may be absent. (Ba, Kiros, Hinton 2016.)
-Var layer_norm(Var x, Var gain, Var shift, double epsilon);
+Var layer_norm(Var x, Var gain, Var shift, double epsilon, Lifetime lifetime = Lifetime::tape);
 /// x / sqrt(mean(x^2) + epsilon) * gain. (Zhang, Sennrich 2019.)
-Var rms_norm(Var x, Var gain, double epsilon);
+Var rms_norm(Var x, Var gain, double epsilon, Lifetime lifetime = Lifetime::tape);
 
 // --- activations (core/ops/activations.cpp) ------------------------------------------------------------
 

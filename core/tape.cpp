@@ -8,7 +8,13 @@
 
 namespace tapeline::inline TAPELINE_PRECISION {
 
-const Tensor& Var::value() const { return node_->value; }
+const Tensor& Var::value() const {
+  if (node_->value.data == nullptr && node_->passes) [[unlikely]]
+    node_->tape->make_again(*node_);
+  return node_->value;
+}
+
+const Shape& Var::shape() const { return node_->value.shape; }
 
 bool Var::needs_grad() const { return node_->needs_grad; }
 
@@ -59,7 +65,10 @@ Tape::Tape(Arena& arena, GradientPool& gradients, Recording recording, Watch* wa
     : arena_(arena), gradients_(gradients), recording_(recording), watch_(watch), start_(arena.mark()) {}
 
 Tape::~Tape() {
-  for (Node* node = last_; node != nullptr; node = node->previous) return_grad(*node);
+  for (Node* node = last_; node != nullptr; node = node->previous) {
+    return_grad(*node);
+    return_value(*node);
+  }
   arena_.rewind(start_);
 }
 
@@ -70,6 +79,24 @@ void Tape::return_grad(Node& node) {
 
 Tensor Tape::allocate(const Shape& shape) {
   return {shape, arena_.allocate_array<Real>(static_cast<std::size_t>(shape.size()))};
+}
+
+Tensor Tape::allocate_passing(const Shape& shape) {
+  return recording() ? Tensor{shape, gradients_.take(shape.size())} : allocate(shape);
+}
+
+void Tape::forget(Var var) {
+  if (var.node_->passes) return_value(*var.node_);
+}
+
+void Tape::return_value(Node& node) {
+  if (!node.passes || node.value.data == nullptr) return;
+  gradients_.give_back(std::exchange(node.value.data, nullptr), node.value.size());
+}
+
+void Tape::make_again(Node& node) {
+  node.value.data = gradients_.take(node.value.size());
+  node.remake(node.remake_rule, node.value);
 }
 
 Node* Tape::append(std::string_view op, const Tensor& value, bool needs_grad) {
@@ -237,6 +264,7 @@ void Tape::run_rules(Node* from) {
         watch_->describe(node->value.shape, node->note->flops, node->note->bytes, node->note->parameter);
     }
     if (!node->keeps_grad) return_grad(*node);
+    return_value(*node);
   }
 }
 

@@ -30,8 +30,9 @@ class Var {
   Var() = default;
 
   explicit operator bool() const { return node_ != nullptr; }
+  /// Of a value that has been forgotten: made again.
   const Tensor& value() const;
-  const Shape& shape() const { return value().shape; }
+  const Shape& shape() const;
   /// Whether a gradient is wanted here: a rule skips the inputs that want none.
   bool needs_grad() const;
   /// The gradient, zeroed on first use; add to it.
@@ -79,11 +80,14 @@ struct Node {
   Real* grad = nullptr;  // from the pool, or a parameter's own
   bool needs_grad = false;
   bool keeps_grad = false;                 // parameters and retained values: not returned to the pool
+  bool passes = false;                     // the value's memory is the pool's; null data: forgotten
   Parameter* const* parameters = nullptr;  // leaves: whose version is checked before the backward run
   const std::uint64_t* versions = nullptr;
   Index parameter_count = 0;
   const void* rule = nullptr;
   void (*run)(const void* rule, Var output) = nullptr;
+  const void* remake_rule = nullptr;  // of a value that passes
+  void (*remake)(const void* rule, const Tensor& value) = nullptr;
   const NodeNote* note = nullptr;  // only while watched
 };
 
@@ -106,6 +110,24 @@ class Tape {
 
   /// Uninitialised memory for a result; lives as long as the tape.
   Tensor allocate(const Shape& shape);
+  /// The same for a value that passes: see forget().
+  Tensor allocate_passing(const Shape& shape);
+
+  /// Declares that `var`, whose memory is allocate_passing()'s, can be made again: `remake` (value) fills it
+  /// as the op has filled it. On a tape that records only.
+  template <class F>
+  requires std::invocable<const F&, const Tensor&> && std::is_trivially_copyable_v<F>
+  void passing(Var var, F remake) {
+    Node* const node = var.node_;
+    node->passes = true;
+    node->remake_rule = new (arena_.allocate(sizeof(F))) F(remake);
+    node->remake = [](const void* kept, const Tensor& value) { (*static_cast<const F*>(kept))(value); };
+  }
+  /// A passing value is not read again before the backward run: its memory goes to whoever needs some next,
+  /// and it is made again when a rule asks for it. Of any other value nothing happens. Spares the memory of
+  /// what is cheap to compute (the results of norms), where all that reads it asks its Var again in the
+  /// backward run, as linear() and its kin do.
+  void forget(Var var);
 
   /// A value without gradient; the memory stays the caller's and must not change before the tape ends.
   Var constant(const Tensor& value);
@@ -158,6 +180,8 @@ class Tape {
   void note(Node& node, std::initializer_list<Var> inputs, const OpWork& work);
   void run_rules(Node* from);
   void return_grad(Node& node);
+  void return_value(Node& node);
+  void make_again(Node& node);
 
   Arena& arena_;
   GradientPool& gradients_;

@@ -1,6 +1,5 @@
 #include "layers/norm.h"
 
-#include "core/ops.h"
 #include "layers/init.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
@@ -12,10 +11,10 @@ Norm::Norm(const Scope& scope, const ModelConfig& config)
   if (!rms && config.bias) shift = &scope.add("shift", {.shape = {config.width}, .initializer = zeros()});
 }
 
-Var Norm::operator()(Pass& pass, Var x) const {
+Var Norm::operator()(Pass& pass, Var x, Lifetime lifetime) const {
   const Var scaled_by = pass.tape.leaf(*gain);
-  if (rms) return rms_norm(x, scaled_by, epsilon);
-  return layer_norm(x, scaled_by, shift != nullptr ? pass.tape.leaf(*shift) : Var{}, epsilon);
+  if (rms) return rms_norm(x, scaled_by, epsilon, lifetime);
+  return layer_norm(x, scaled_by, shift != nullptr ? pass.tape.leaf(*shift) : Var{}, epsilon, lifetime);
 }
 
 }  // namespace tapeline::inline TAPELINE_PRECISION

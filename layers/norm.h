@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/ops.h"
 #include "layers/model_config.h"
 #include "layers/pass.h"
 
@@ -10,7 +11,7 @@ namespace tapeline::inline TAPELINE_PRECISION {
 struct Norm {
   Norm(const Scope& scope, const ModelConfig& config);
 
-  Var operator()(Pass& pass, Var x) const;  // [..., C] -> [..., C]
+  Var operator()(Pass& pass, Var x, Lifetime lifetime = Lifetime::tape) const;  // [..., C] -> [..., C]
 
   Parameter* gain = nullptr;
   Parameter* shift = nullptr;  ///< nullptr: none

@@ -72,9 +72,7 @@ Var linear_onto(Var stream, Var x, Var weight, Var bias) {
     const Tensor d_y = output.grad();
     operands.differentiate(d_y);
     operands.sum_bias(output.tape(), d_y);
-    if (!stream.needs_grad()) return;
-    const GradientTarget d_stream = stream.grad_target();
-    scaled_add(d_y.data, d_y.size(), 1, d_stream.beta, d_stream.tensor.data);
+    if (stream.needs_grad()) output.hand_grad_to(stream);
   });
 }
 

@@ -264,3 +264,71 @@ TEST_CASE("gradcheck: a wrong rule is caught, a right one passes") {
   CHECK(wrong.size() == 5);
   CHECK(wrong.front().starts_with("square: gradient by input 0 [5], element 0: the rule says"));
 }
+
+namespace tapeline::inline TAPELINE_PRECISION {
+namespace {
+
+/// Values and gradients of products of norms, each forgotten after its use or kept.
+std::vector<std::vector<double>> norms_and_products(GradientPool& pool, Lifetime lifetime, bool forget) {
+  const Storage x = random_storage({6, 8}, "x"), gain = random_storage({8}, "gain"),
+                weight = random_storage({8, 8}, "weight", 0.4), weights = random_storage({6, 8}, "weights");
+  Arena arena;
+  Tape tape(arena, pool);
+  const Var in = tape.variable(x.tensor()), scaled_by = tape.variable(gain.tensor()),
+            matrix = tape.variable(weight.tensor());
+  Var rows = in;
+  for (int part = 0; part < 3; ++part) {
+    const Var normed = part == 1 ? rms_norm(rows, scaled_by, 1e-5, lifetime)
+                                 : layer_norm(rows, scaled_by, scaled_by, 1e-5, lifetime);
+    rows = linear_onto(rows, normed, matrix, {});
+    if (forget) tape.forget(normed);
+    if (forget) tape.forget(normed);  // once is enough, twice does no harm
+    tape.forget(rows);                // this one does not pass
+  }
+  std::vector<std::vector<double>> all = {numbers_of(rows.value())};
+  tape.backward(weighted_sum(rows, weights.tensor()));
+  for (const Var learned : {in, scaled_by, matrix}) all.push_back(numbers_of(learned.grad()));
+  return all;
+}
+
+}  // namespace
+}  // namespace tapeline::inline TAPELINE_PRECISION
+
+TEST_CASE("tape: a value that passes is made again for the backward run, to the same bits") {
+  GradientPool pool;
+  const auto kept = norms_and_products(pool, Lifetime::tape, true);
+  CHECK(norms_and_products(pool, Lifetime::passing, true) == kept);
+  CHECK(norms_and_products(pool, Lifetime::passing, false) == kept);
+  CHECK(pool.used_bytes() == 0);
+}
+
+TEST_CASE("tape: the memory of a forgotten value serves the next one, and all of it comes back") {
+  const Storage x = random_storage({32, 16}, "x"), gain = random_storage({16}, "gain");
+  const std::size_t one = 32 * 16 * sizeof(Real);
+  GradientPool pool;
+  Arena arena;
+  {
+    Tape tape(arena, pool);
+    const Var in = tape.variable(x.tensor()), scaled_by = tape.constant(gain.tensor());
+    const Var first = layer_norm(in, scaled_by, {}, 1e-5, Lifetime::passing);
+    const std::vector<double> numbers = numbers_of(first.value());
+    for (int again = 0; again < 5; ++again) {
+      const Var next = layer_norm(in, scaled_by, {}, 1e-5, Lifetime::passing);
+      CHECK(pool.used_bytes() == 2 * one);
+      tape.forget(next);
+      CHECK(pool.used_bytes() == one);
+    }
+    tape.forget(first);
+    CHECK(pool.used_bytes() == 0);
+    CHECK(pool.peak_bytes() == 2 * one);
+    CHECK(numbers_of(first.value()) == numbers);  // asked for once more
+    CHECK(pool.used_bytes() == one);
+  }
+  CHECK(pool.used_bytes() == 0);  // a tape that never ran backward
+  Tape tape(arena, pool, Recording::off);
+  const Var in = tape.constant(x.tensor());
+  const Var plain = layer_norm(in, tape.constant(gain.tensor()), {}, 1e-5, Lifetime::passing);
+  tape.forget(plain);  // nothing passes where nothing is recorded
+  CHECK(numbers_of(plain.value()).size() == 32 * 16);
+  CHECK(pool.used_bytes() == 0);
+}
