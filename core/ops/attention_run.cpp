@@ -81,7 +81,8 @@ void add_query_scale_gradient(Var query_scale, const Real* rows, const Attention
 Index kept_numbers(const ScoreTerm& score_term) {
   return std::visit(
       []<class Term>(const Term&) {
-        return kept_by_row<decltype(forward_view(std::declval<const Term&>(), std::declval<Arena&>()))>();
+        return kept_by_row<decltype(forward_view(std::declval<const Term&>(), std::declval<Arena&>(),
+                                                 std::declval<const AttentionProblem&>()))>();
       },
       score_term);
 }

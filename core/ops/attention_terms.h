@@ -145,8 +145,8 @@ inline ContextualPositionsView forward_view(const ContextualPositions& term, Are
 inline void check_faults(const ContextualPositionsView&) {}
 
 inline ContextualPositionsView backward_view(const ContextualPositions& term, Arena& arena,
-                                             const AttentionProblem&) {
-  ContextualPositionsView view = forward_view(term, arena);
+                                             const AttentionProblem& problem) {
+  ContextualPositionsView view = forward_view(term, arena, problem);
   view.differentiates = true;
   if (term.table.needs_grad()) view.d_table = per_worker<double>(arena, view.rows * view.width);
   return view;

@@ -112,7 +112,7 @@ DistanceVectorsView view_of(Var table, std::span<const Index> index, Index first
     while (lowest < highest && at(lowest) == at(lowest + 1)) ++lowest;
     while (highest > lowest && at(highest) == at(highest - 1)) --highest;
   }
-  view.shortest = lowest, view.longest = highest;
+  view.lowest = lowest, view.highest = highest;
   // A band reaches past the distances that are met by its own height, on the side of keys twice that; a tile
   // that meets a distance between lowest and highest lies within its own size of it.
   constexpr Index beside_band = 2 * RelativeVectorsView::band;
