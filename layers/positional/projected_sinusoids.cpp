@@ -1,0 +1,92 @@
+#include "layers/positional/projected_sinusoids.h"
+
+#include <algorithm>
+
+#include "core/error.h"
+#include "core/ops.h"
+#include "layers/init.h"
+#include "layers/positional/angles.h"
+
+namespace tapeline::inline TAPELINE_PRECISION {
+
+namespace {
+
+Parameter& of_layer(const std::vector<Parameter*>& parameters, Index layer) {
+  return *parameters[parameters.size() == 1 ? 0 : static_cast<std::size_t>(layer)];
+}
+
+}  // namespace
+
+ProjectedSinusoids::ProjectedSinusoids(const EncodingContext& context, const Settings& settings,
+                                       std::string_view key)
+    : PositionalEncoding(context.head_width),
+      settings_(settings),
+      width_(context.width),
+      causal_(context.causal),
+      frequencies_(
+          geometric_frequencies((context.width + 1) / 2, 10000.0, static_cast<double>(context.width) / 2)) {
+  require<ConfigError>(settings.clamp >= 0, "{} = {}; it must be 0 (distances as they are) or more", key,
+                       settings.clamp);
+  const Shape bias{context.heads, context.head_width};
+  const Shape weight{context.heads * context.head_width, context.width};
+  const auto add = [&](bool per_layer, auto&& add_to) {
+    if (!per_layer) return add_to(context.scope);
+    for (Index layer = 0; layer < context.layers; ++layer) add_to(layer_scope(context, layer));
+  };
+  add(settings.biases_per_layer, [&](const Scope& scope) {
+    content_biases_.push_back(&scope.add("content_bias", {.shape = bias, .initializer = normal()}));
+    position_biases_.push_back(&scope.add("position_bias", {.shape = bias, .initializer = normal()}));
+  });
+  add(settings.projection_per_layer, [&](const Scope& scope) {
+    projections_.push_back(
+        &scope.add("projection", {.shape = weight, .initializer = normal(), .decays = true}));
+  });
+}
+
+DistanceSpan ProjectedSinusoids::held(const DistanceSpan& met) const {
+  if (settings_.clamp == 0) return met;
+  return {std::max(met.first, -settings_.clamp), std::min(met.last, settings_.clamp)};
+}
+
+double ProjectedSinusoids::table_flops(Index rows) const {
+  const Index distances = held({causal_ ? 0 : 1 - rows, rows - 1}).count();
+  const auto width = static_cast<double>(width_);
+  // A product forward, one for the gradient of the weight.
+  return static_cast<double>(projections_.size()) * 4 * static_cast<double>(distances) * width * width;
+}
+
+Var ProjectedSinusoids::projected(Pass& pass, const DistanceSpan& span, Index layer) const {
+  Parameter& projection = of_layer(projections_, layer);
+  const Index slot = settings_.projection_per_layer ? layer : 0;
+  return tables_.get(pass, slot, span, {&projection}, [&] {
+    const auto make_sinusoids = [&] {
+      const Tensor table = pass.tape.allocate({span.count(), width_});
+      fill_angles({.begin = span.first, .count = span.count()}, frequencies_,
+                  {.sine = table.data,
+                   .cosine = table.data + frequencies_.size(),
+                   .stride = width_,
+                   .cosines = width_ / 2});
+      return pass.tape.constant(table);
+    };
+    return linear(pass.once(this, span.once_slot(0), make_sinusoids), pass.tape.leaf(projection), Var{});
+  });
+}
+
+ScoreTerms ProjectedSinusoids::score_terms(Pass& pass, const PassPositions& all, Index layer) const {
+  ScoreTerms terms = PositionalEncoding::score_terms(pass, all, layer);
+  const DistanceSpan span = distance_span(pass, all, causal_), with_vector = held(span);
+  RelativeVectors vectors;
+  vectors.first_distance = span.first;
+  if (with_vector.count() < span.count()) {
+    vectors.query_index = distance_index(pass, span, [&](Index distance) {
+      return std::clamp(distance, with_vector.first, with_vector.last) - with_vector.first;
+    });
+  }
+  vectors.query_vectors = projected(pass, with_vector, layer);
+  vectors.u = pass.tape.leaf(of_layer(content_biases_, layer));
+  vectors.v = pass.tape.leaf(of_layer(position_biases_, layer));
+  terms.term = vectors;
+  return terms;
+}
+
+}  // namespace tapeline::inline TAPELINE_PRECISION
