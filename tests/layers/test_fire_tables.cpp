@@ -158,9 +158,13 @@ TEST_CASE("fire tables: at x = 0 a unit without bias is off, as relu has it") {
 }
 
 TEST_CASE("fire tables: a NaN among the weights comes through") {
-  for (std::size_t part = 0; part < 4; ++part) {
+  // The first unit goes on at its cut, the second off; the last is off throughout.
+  for (const auto& [part, place] :
+       {std::pair<std::size_t, Index>{0, 0}, {0, 1}, {0, 6}, {1, 0}, {1, 1}, {1, 6}, {2, 3}, {3, 0}}) {
+    CAPTURE(part);
+    CAPTURE(place);
     const std::vector<Storage> inputs = regular_network().inputs();
-    inputs[part].data()[0] = std::numeric_limits<Real>::quiet_NaN();
+    inputs[part].data()[place] = std::numeric_limits<Real>::quiet_NaN();
     TestTape tape(Recording::off);
     const PiecewiseLinear function = build(*tape, inputs);
     const auto has_nan = [](Var x) {
