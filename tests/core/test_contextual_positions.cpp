@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <iterator>
 #include <vector>
 
 #include "tests/support/attention_cases.h"
@@ -192,29 +193,34 @@ TEST_CASE("contextual positions: chunks over the keys so far, as values or in a 
   }
 }
 
-TEST_CASE("contextual positions: counted by hand with gates of one half, and clipped") {
-  // k = 0: every gate is 1/2.
-  const Index length = 7;
-  const Storage q = filled_storage({1, 1, length, 1}, std::vector<double>(7, 1.0)), k({1, 1, length, 1}),
-                v = random_storage({1, 1, length, 1}, "v");
-  std::fill_n(k.data(), length, Real{0});
-  const Storage table = filled_storage({3, 1}, {0, 1, -1});
-  // Positions from the query back: 0.5, 1, 1.5, 2, 2, ...; the table there: 0.5, 1, 0, -1, -1, ...
-  const std::vector<double> added = {0.5, 1, 0, -1, -1, -1, -1};
-  TestTape tape(Recording::off);
-  ScoreTerms terms;
-  terms.term = ContextualPositions{tape->constant(table.tensor())};
-  const Var out =
-      attention(tape->constant(q.tensor()), tape->constant(k.tensor()), tape->constant(v.tensor()), terms);
-  for (Index i = 0; i < length; ++i) {
-    double total = 0, expected = 0;
-    for (Index j = 0; j <= i; ++j) {
-      const double weight = std::exp(added[static_cast<std::size_t>(i - j)]);
-      total += weight;
-      expected += weight * static_cast<double>(v.data()[j]);
+TEST_CASE("contextual positions: counted by hand, with gates of one half and of one") {
+  const auto check = [](double key, const std::vector<double>& rows, const std::vector<double>& added) {
+    const auto length = static_cast<Index>(added.size());
+    const Shape shape{1, 1, length, 1};
+    const Storage q = filled_storage(shape, std::vector<double>(added.size(), 1.0)),
+                  k = filled_storage(shape, std::vector<double>(added.size(), key)),
+                  v = random_storage(shape, "v"), table = filled_storage({std::ssize(rows), 1}, rows);
+    TestTape tape(Recording::off);
+    ScoreTerms terms;
+    terms.term = ContextualPositions{tape->constant(table.tensor())};
+    const Var out =
+        attention(tape->constant(q.tensor()), tape->constant(k.tensor()), tape->constant(v.tensor()), terms);
+    for (Index i = 0; i < length; ++i) {
+      double total = 0, expected = 0;
+      for (Index j = 0; j <= i; ++j) {
+        const double weight = std::exp(added[static_cast<std::size_t>(i - j)]);
+        total += weight;
+        expected += weight * static_cast<double>(v.data()[j]);
+      }
+      CHECK(static_cast<double>(out.value().data[i]) == doctest::Approx(expected / total).epsilon(1e-6));
     }
-    CHECK(static_cast<double>(out.value().data[i]) == doctest::Approx(expected / total).epsilon(1e-6));
-  }
+  };
+  // Positions from the query back: 0.5, 1, 1.5, 2, 2, ...; what the table holds there, from its third row on
+  // clipped.
+  check(0, {0, 1, -1}, {0.5, 1, 0, -1, -1, -1, -1});
+  // 1, 2, 3, ...: the furthest key of the last row is at the number of keys.
+  check(50, {9, 0.5, -1, 2, 0, 1, 3, -2, 9, 9}, {0.5, -1, 2, 0, 1, 3, -2});
+  check(50, {9, 0.5, -1, 2, 0, 1}, {0.5, -1, 2, 0, 1, 1, 1});
 }
 
 TEST_CASE("contextual positions: long rows lose nothing to the sum of their gates") {
