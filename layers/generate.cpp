@@ -35,7 +35,7 @@ class Writer {
     }
     const Index end = static_cast<Index>(text_.size());
     for (Index at = window_begin_ + cache_->length(); at < end;) {
-      const Index rows = std::min(request_.prefill_chunk, end - at);
+      const Index rows = std::min(model_.rows_a_pass(request_.prefill_chunk), end - at);
       run(std::span(text_).subspan(static_cast<std::size_t>(at), static_cast<std::size_t>(rows)), &*cache_,
           at + rows == end);
       at += rows;

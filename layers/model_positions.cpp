@@ -105,6 +105,15 @@ void ModelPositions::limit(std::optional<Index> rows, std::string_view by) {
   limited_by_ = by;
 }
 
+std::optional<Index> ModelPositions::max_rows() const {
+  std::optional<Index> least;
+  for (const Kind& kind : encodings_) {
+    const std::optional<Index> rows = kind.encoding->max_rows();
+    if (rows && (!least || *rows < *least)) least = rows;
+  }
+  return least;
+}
+
 void ModelPositions::require_length(Index rows) const {
   if (!limit_ || rows <= *limit_) return;
   require<ShapeError>(limited_by_ != randomized_name,

@@ -31,6 +31,8 @@ class ModelPositions {
   std::optional<Index> max_length() const { return limit_; }
   /// What that limit is of: "learned", "randomized"; empty without one.
   const std::string& limited_by() const { return limited_by_; }
+  /// The most rows that one pass may have, the least of what the encodings take; nullopt: any number.
+  std::optional<Index> max_rows() const;
   /// Throws ShapeError, with both numbers, for more rows.
   void require_length(Index rows) const;
 

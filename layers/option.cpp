@@ -15,18 +15,6 @@ namespace {
 constexpr std::string_view type_names[] = {"true or false", "a whole number",  "a number",
                                            "a text",        "a list of texts", "a list of numbers"};
 
-std::string shown(const OptionValue& value) {
-  struct Show {
-    std::string operator()(bool v) const { return v ? "true" : "false"; }
-    std::string operator()(Index v) const { return fmt::format("{}", v); }
-    std::string operator()(double v) const { return fmt::format("{}", v); }
-    std::string operator()(const std::string& v) const { return fmt::format("\"{}\"", v); }
-    std::string operator()(const std::vector<std::string>& v) const { return fmt::format("{}", v); }
-    std::string operator()(const std::vector<double>& v) const { return fmt::format("{}", v); }
-  };
-  return std::visit(Show{}, value);
-}
-
 std::string allowed(const OptionField& field) {
   if (field.choices.empty()) return std::string(type_names[field.initial.index()]);
   return fmt::format("{}{}{}", field.choices.size() > 1 ? "one of " : "", fmt::join(field.choices, ", "),
@@ -42,6 +30,18 @@ const T& get(const OptionValues& values, std::string_view name) {
 
 }  // namespace
 
+std::string option_text(const OptionValue& value) {
+  struct Show {
+    std::string operator()(bool v) const { return v ? "true" : "false"; }
+    std::string operator()(Index v) const { return fmt::format("{}", v); }
+    std::string operator()(double v) const { return fmt::format("{}", v); }
+    std::string operator()(const std::string& v) const { return fmt::format("\"{}\"", v); }
+    std::string operator()(const std::vector<std::string>& v) const { return fmt::format("{}", v); }
+    std::string operator()(const std::vector<double>& v) const { return fmt::format("{}", v); }
+  };
+  return std::visit(Show{}, value);
+}
+
 OptionValue checked_option(const OptionField& field, const OptionValue& value, std::string_view path) {
   OptionValue kept = value;
   const Index* whole = std::get_if<Index>(&value);
@@ -53,7 +53,7 @@ OptionValue checked_option(const OptionField& field, const OptionValue& value, s
     return whole != nullptr ? fmt::format("{}", *whole) : fmt::format("{}", *number);
   }
   require<ConfigError>(kept.index() == field.initial.index(), "{} = {}; it takes {}", path,
-                       excerpt(shown(value)), allowed(field));
+                       excerpt(option_text(value)), allowed(field));
   const std::string* text = std::get_if<std::string>(&kept);
   if (text == nullptr || field.choices.empty()) return kept;
   bool known = std::find(field.choices.begin(), field.choices.end(), *text) != field.choices.end();
@@ -63,7 +63,7 @@ OptionValue checked_option(const OptionField& field, const OptionValue& value, s
     const auto read = std::from_chars(text->data(), end, parsed);
     known = read.ec == std::errc{} && read.ptr == end;
   }
-  require<ConfigError>(known, "{} = {}; it takes {}", path, excerpt(shown(value)), allowed(field));
+  require<ConfigError>(known, "{} = {}; it takes {}", path, excerpt(option_text(value)), allowed(field));
   return kept;
 }
 

@@ -31,6 +31,9 @@ struct OptionField {
 /// allows that. Throws ConfigError naming `path` (the key in full), what was found and what is allowed.
 OptionValue checked_option(const OptionField& field, const OptionValue& value, std::string_view path);
 
+/// The value as one would write it: `"auto"`, `[1, 2.5]`.
+std::string option_text(const OptionValue& value);
+
 /// The values of one table of options, every field present. Reading a name or type that the fields do not
 /// have is a mistake of ours and throws StateError.
 class OptionValues {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <span>
@@ -39,6 +40,8 @@ class Transformer {
   std::optional<Index> max_length() const { return positions_->max_length(); }
   /// What that limit is of: "learned", "randomized".
   const std::string& limited_by() const { return positions_->limited_by(); }
+  /// `rows`, or as many of them as every encoding takes in one pass.
+  Index rows_a_pass(Index rows) const { return std::min(rows, positions_->max_rows().value_or(rows)); }
 
   /// The rows before the head: ids of batch * time tokens -> [B, T, C]. With a cache the rows follow those
   /// already in it (no tape then), and attend to them. Throws ShapeError past the encoding's limit, with both

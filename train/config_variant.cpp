@@ -90,8 +90,8 @@ void require_changeable(const Config& trained, const Config& changed, std::strin
       if (can_change(candidate, trained.positional)) changeable.push_back(candidate.name);
     }
     fail<ConfigError>(
-        "{} sets {} to {}, in the trained model it is {} and cannot change any more; of a model with {} "
-        "positions these can: {}",
+        "{} sets {} to {}, in the trained model it is {} and cannot change any more: the weights were "
+        "trained with it; of a model with {} positions these can: {}",
         place, difference.key, excerpt(difference.second), excerpt(difference.first),
         trained.positional.name(), fmt::join(changeable, ", "));
   }

@@ -37,7 +37,12 @@ class CellRun {
  public:
   CellRun(const Transformer& model, const TokenStore& text, const Tokenizer& tokenizer,
           const EvaluationCell& cell, const ScoredSet& set, const EvaluationOptions& options)
-      : model_(model), text_(text), tokenizer_(tokenizer), options_(options), cell_(cell) {
+      : model_(model),
+        text_(text),
+        tokenizer_(tokenizer),
+        options_(options),
+        chunk_(model.rows_a_pass(options.chunk)),
+        cell_(cell) {
     windows_ = evaluation_windows(set, cell);
     result_.cell = cell;
     result_.segments.resize(set.segments.size());
@@ -49,7 +54,7 @@ class CellRun {
     const auto start = std::chrono::steady_clock::now();
     for (std::size_t first = 0; first < windows_.size();) {
       const Index inputs = windows_[first].inputs;
-      if (inputs > options_.chunk) {
+      if (inputs > chunk_) {
         run_in_chunks(windows_[first]);
         ++first;
         continue;
@@ -130,15 +135,14 @@ class CellRun {
 
   void run_in_chunks(const EvaluationWindow& window) {
     if (!cache_)
-      cache_.emplace(
-          model_.make_cache(1, cached_rows(model_.plan().positional.keys, cell_.length, options_.chunk)));
+      cache_.emplace(model_.make_cache(1, cached_rows(model_.plan().positional.keys, cell_.length, chunk_)));
     cache_->clear();
     const auto count = static_cast<std::size_t>(window.inputs);
     inputs_.resize(count);
     targets_.resize(count);
     read(window, inputs_, targets_);
     for (std::size_t begin = 0; begin < count;) {
-      const std::size_t rows = std::min(static_cast<std::size_t>(options_.chunk), count - begin);
+      const std::size_t rows = std::min(static_cast<std::size_t>(chunk_), count - begin);
       const std::span<const Token> targets = std::span(targets_).subspan(begin, rows);
       loss_rows(std::span(inputs_).subspan(begin, rows), targets, 1, &*cache_);
       add(window, static_cast<Index>(begin), targets, losses_);
@@ -176,6 +180,7 @@ class CellRun {
   const TokenStore& text_;
   const Tokenizer& tokenizer_;
   const EvaluationOptions& options_;
+  Index chunk_;  // rows run at once
   EvaluationCell cell_;
   std::vector<EvaluationWindow> windows_;
   EvaluationResult result_;

@@ -20,8 +20,10 @@ void fill_angles(const Positions& rows, std::span<const double> frequencies, con
   parallel_for(rows.count, grain, [&](Index begin, Index end) {
     for (Index row = begin; row < end; ++row) {
       const double position = static_cast<double>(rows.at(row));
+      const std::span<const double> own =
+          rows.at(row) < tables.first_positions ? tables.of_first : frequencies;
       for (Index p = 0; p < count; ++p) {
-        const double angle = position * frequencies[static_cast<std::size_t>(p)];
+        const double angle = position * own[static_cast<std::size_t>(p)];
         const Index at = row * tables.stride + p * tables.step;
         tables.sine[at] = static_cast<Real>(tables.factor * std::sin(angle));
         if (p < tables.cosines) tables.cosine[at] = static_cast<Real>(tables.factor * std::cos(angle));

@@ -13,7 +13,7 @@ std::vector<double> geometric_frequencies(Index count, double base, double of);
 
 /// Sine and cosine of position * frequency, times `factor`, angles and functions in double. Number p of row t
 /// goes to sine[t * stride + p * step], and the same for the cosine; frequencies past `cosines` have a sine
-/// only.
+/// only. Positions below `first_positions` have the frequencies `of_first` instead.
 struct AngleTables {
   Real* sine = nullptr;
   Real* cosine = nullptr;
@@ -21,6 +21,8 @@ struct AngleTables {
   Index step = 1;
   Index cosines = 0;
   double factor = 1;
+  Index first_positions = 0;
+  std::span<const double> of_first = {};
 };
 void fill_angles(const Positions& rows, std::span<const double> frequencies, const AngleTables& tables);
 

@@ -40,6 +40,10 @@ class PositionalEncoding {
   /// The most rows a sequence may have; nullopt: any number. Past it the model refuses.
   virtual std::optional<Index> max_length() const { return std::nullopt; }
 
+  /// The most rows that one pass may have; a longer sequence runs in chunks over a cache. nullopt: any
+  /// number.
+  virtual std::optional<Index> max_rows() const { return std::nullopt; }
+
   /// Floating-point operations, forward and backward, that a training pass over windows of `rows` rows takes
   /// for tables of the encoding's own: products of its weights, once a pass, whatever the batch.
   virtual double table_flops(Index /*rows*/) const { return 0; }

@@ -4,22 +4,33 @@
 
 #include "core/error.h"
 #include "layers/positional/angles.h"
+#include "layers/positional/rope_scaling_options.h"
+#include "layers/positional/rotated_width.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
 
 namespace {
 
-/// The rotated features of a head, an even whole number.
-Index rotated_width(double fraction, Index head_width) {
-  require<ConfigError>(fraction > 0 && fraction <= 1,
-                       "positional.rope.fraction = {}; it must lie above 0 and not above 1", fraction);
-  const double exact = fraction * static_cast<double>(head_width);
-  const auto width = static_cast<Index>(std::llround(exact));
-  require<ConfigError>(width >= 2 && width % 2 == 0 && std::abs(exact - static_cast<double>(width)) < 1e-6,
-                       "positional.rope.fraction = {} of a head width of {} (model.width / model.heads) is "
-                       "{} features; an even whole number is needed",
-                       fraction, head_width, exact);
-  return width;
+/// The length that a scaling may depend on: as declared, else the rows up to the last query.
+Index context_length(const Pass& pass, const PassPositions& all) {
+  return pass.declared_context > 0 ? pass.declared_context : all.query.begin + all.query.count;
+}
+
+std::vector<OptionField> options() {
+  std::vector<OptionField> fields = {
+      {.name = "base",
+       .initial = 10000.0,
+       .help = "the slowest pair turns once in about 2 pi base",
+       .after_training = true},
+      {.name = "pairing",
+       .initial = std::string("half"),
+       .help = "which features form a pair: (p, p + r/2) as in GPT-NeoX, or neighbours as in "
+               "the paper",
+       .choices = {"half", "interleaved"}},
+      {.name = "fraction", .initial = 1.0, .help = "share of every head that is rotated"}};
+  const std::vector<OptionField> scaling = rope_scaling_fields();
+  fields.insert(fields.end(), scaling.begin(), scaling.end());
+  return fields;
 }
 
 }  // namespace
@@ -27,20 +38,45 @@ Index rotated_width(double fraction, Index head_width) {
 RotaryPositions::RotaryPositions(const Settings& settings)
     : PositionalEncoding(settings.head_width),
       settings_(settings),
-      frequencies_(geometric_frequencies(settings.rotated_width / 2, settings.base,
-                                         static_cast<double>(settings.rotated_width) / 2)) {
+      by_length_(depends_on_length(settings.scaling)),
+      unscaled_(static_cast<std::size_t>(settings.rotated_width / 2)) {
   require<ConfigError>(settings.base > 1 && std::isfinite(settings.base),
                        "positional.rope.base = {}; it must be above 1", settings.base);
+  rotary_frequencies({}, settings.base, 0, unscaled_);
+  if (!by_length_) scaled_ = frequencies(0);
 }
 
-Rotation RotaryPositions::rotation(Pass& pass, Role, const Positions& rows, const PassPositions&,
+CachedKeys RotaryPositions::cached_keys() const {
+  return by_length_ ? CachedKeys::raw : CachedKeys::transformed;
+}
+
+std::vector<double> RotaryPositions::frequencies(Index length) const {
+  std::vector<double> scaled(unscaled_.size());
+  rotary_frequencies(settings_.scaling, settings_.base, length, scaled);
+  return scaled;
+}
+
+Rotation RotaryPositions::rotation(Pass& pass, Role, const Positions& rows, const PassPositions& all,
                                    Index) const {
   const Index pairs = settings_.rotated_width / 2;
   const auto tables = [&] {  // [2, rows, pairs]: cosines, then sines
+    const Index length = context_length(pass, all);
+    std::span<const double> frequencies = scaled_;
+    if (by_length_) {
+      const std::span<double> made{pass.tape.arena().allocate_array<double>(unscaled_.size()),
+                                   unscaled_.size()};
+      rotary_frequencies(settings_.scaling, settings_.base, length, made);
+      frequencies = made;
+    }
     const Tensor both = pass.tape.allocate({2, rows.count, pairs});
-    fill_angles(
-        rows, frequencies_,
-        {.sine = both.data + rows.count * pairs, .cosine = both.data, .stride = pairs, .cosines = pairs});
+    fill_angles(rows, frequencies,
+                {.sine = both.data + rows.count * pairs,
+                 .cosine = both.data,
+                 .stride = pairs,
+                 .cosines = pairs,
+                 .factor = rotary_factor(settings_.scaling, length),
+                 .first_positions = settings_.scaling.keep_first,
+                 .of_first = unscaled_});
     return pass.tape.constant(both);
   };
   // One table for queries, keys and all layers.
@@ -66,23 +102,16 @@ const EncodingKind& rope_kind() {
       .paper =
           "Su, Lu, Pan, Murtadha, Wen, Liu 2021, \"RoFormer: Enhanced Transformer with Rotary Position "
           "Embedding\", arXiv:2104.09864",
-      .options = {{.name = "base",
-                   .initial = 10000.0,
-                   .help = "the slowest pair turns once in about 2 pi base",
-                   .after_training = true},
-                  {.name = "pairing",
-                   .initial = std::string("half"),
-                   .help = "which features form a pair: (p, p + r/2) as in GPT-NeoX, or neighbours as in "
-                           "the paper",
-                   .choices = {"half", "interleaved"}},
-                  {.name = "fraction", .initial = 1.0, .help = "share of every head that is rotated"}},
+      .options = options(),
       .make = [](const OptionValues& options,
                  const EncodingContext& context) -> std::unique_ptr<PositionalEncoding> {
+        const Index width = rotated_width("rope", options.number("fraction"), context.head_width);
         return std::make_unique<RotaryPositions>(RotaryPositions::Settings{
             .head_width = context.head_width,
-            .rotated_width = rotated_width(options.number("fraction"), context.head_width),
+            .rotated_width = width,
             .base = options.number("base"),
-            .pairing = options.text("pairing") == "interleaved" ? Pairing::interleaved : Pairing::half});
+            .pairing = parse_pairing(options.text("pairing")),
+            .scaling = read_rope_scaling(options, context.train_length, width / 2)});
       },
   };
   return kind;

@@ -26,17 +26,6 @@ TEST_CASE("golden attention: without the causal mask" * test::needs({"none", "al
   plain.check("none_full");
 }
 
-TEST_CASE("golden attention: rope in both pairings, partial, other bases, explicit positions" *
-          test::needs({"rope"})) {
-  GoldenAttention(config_of("rope")).check("rope_half");
-  GoldenAttention(config_of("rope", {{"pairing", "interleaved"}})).check("rope_interleaved");
-  GoldenAttention(config_of("rope", {{"base", 500000.0}})).check("rope_half_base500000");
-  GoldenAttention(config_of("rope", {{"fraction", 0.5}})).check("rope_partial_half");
-  GoldenAttention(config_of("rope", {{"fraction", 0.5}, {"pairing", "interleaved"}}))
-      .check("rope_partial_interleaved");
-  GoldenAttention(config_of("rope")).check("rope_randomized");
-}
-
 TEST_CASE("golden attention: alibi" * test::needs({"alibi"})) {
   GoldenAttention(config_of("alibi")).check("alibi_causal");
   GoldenAttention(config_of("alibi")).check("alibi_randomized");

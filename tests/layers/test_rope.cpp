@@ -67,18 +67,6 @@ class RawRope final : public PositionalEncoding {
 }  // namespace
 }  // namespace tapeline::inline TAPELINE_PRECISION
 
-TEST_CASE("golden tables: rope frequencies") {
-  for (const char* name :
-       {"freq_default_16", "freq_default_64", "freq_default_128", "freq_default_128_base500000"}) {
-    const auto& expected = golden_case("rope", name);
-    const Index width = expected.at("params").at("rotary_dim");
-    const RotaryPositions encoding(
-        {.head_width = width, .rotated_width = width, .base = expected.at("params").at("base")});
-    const std::vector<double> numbers = golden_numbers(expected, "inv_freq");
-    CHECK(largest_difference(encoding.frequencies(), numbers) < 1e-15);
-  }
-}
-
 TEST_CASE("golden tables: rope cosines and sines at far positions, and on the unit circle") {
   const auto& expected = golden_case("rope", "table_16_far");
   const RotaryPositions encoding({.head_width = 16, .rotated_width = 16});

@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "layers/positional/registry.h"
+#include "layers/positional/rope_scaling_options.h"
 #include "tests/support/kinds.h"
 #include "train/config_loader.h"
 #include "train/config_table.h"
@@ -48,10 +49,22 @@ std::string refusal(const Config& trained, const ConfigKey& key) {
 }  // namespace
 
 TEST_CASE("after training: of all keys, for every kind, only those that no weight depends on can change") {
-  const std::set<std::string> changeable = {
-      "keys.window",       "keys.sinks",        "score.scale",           "score.clip",
-      "score.base_length", "score.floor_scale", "score.attention_scale", "randomized.evaluation",
-      "rope.base",         "sinusoidal.base",   "learned.beyond",        "alibi.interpolate"};
+  std::set<std::string> changeable = {"keys.window",
+                                      "keys.sinks",
+                                      "score.scale",
+                                      "score.clip",
+                                      "score.base_length",
+                                      "score.floor_scale",
+                                      "score.attention_scale",
+                                      "randomized.evaluation",
+                                      "rope.base",
+                                      "sinusoidal.base",
+                                      "learned.beyond",
+                                      "alibi.interpolate",
+                                      "xpos.base",
+                                      "xpos.scale_base",
+                                      "xpos.center"};
+  for (const OptionField& field : rope_scaling_fields()) changeable.insert("rope." + field.name);
   for (const EncodingKind& kind : encoding_kinds()) {
     Config trained = default_config();
     trained.positional.kind = kind.name;

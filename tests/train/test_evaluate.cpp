@@ -72,6 +72,21 @@ TEST_CASE("evaluate: a large loss is infinite perplexity, no number is diverged,
   CHECK_THROWS_AS(finish_result(result, 1), DataError);
 }
 
+TEST_CASE("evaluate: a window of more rows than the encoding takes in one pass runs in chunks" *
+          test::needs({"xpos"})) {
+  const Scene scene("xpos");
+  ModelPlan plan = model_plan(scene.config);
+  plan.positional.options["xpos"].set("scale_base", std::string("1"));  // 80 rows a pass
+  const Transformer model(plan);
+  EvaluationOptions small;
+  small.chunk = 16;
+  const auto nll = [&](const EvaluationOptions& options) {
+    return evaluate_cell(model, scene.store, *scene.tokenizer, scene.plan, plain(256), options).nll;
+  };
+  CHECK(std::isfinite(nll({})));
+  CHECK(nll({}) == doctest::Approx(nll(small)).epsilon(1e-5));
+}
+
 TEST_CASE("evaluate: a model of zeros has the vocabulary's perplexity") {
   Scene scene(test::any_kind());
   for (Parameter& parameter : scene.model.parameters().parameters()) {
