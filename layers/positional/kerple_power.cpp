@@ -10,7 +10,7 @@ const EncodingKind& kerple_power_kind() {
       .title = "kernelized bias of distances (KERPLE), power",
       .formula = "score(i, j) = q_i . k_j / sqrt(d) - r1 |i - j|^r2",
       .acts_on = "scores, every layer",
-      .parameters = "two a head, shared by the layers; two a head and layer with per_layer = true",
+      .parameters = "2 x heads, shared by the layers unless per_layer",
       .beyond = "runs; holds its quality",
       .paper =
           "Chi, Fan, Ramadge, Rudnicky 2022, \"KERPLE: Kernelized Relative Positional Embedding for Length "

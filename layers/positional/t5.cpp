@@ -155,7 +155,7 @@ const EncodingKind& t5_kind() {
           "them, then wider by a constant factor",
       .acts_on = "scores, every layer",
       .parameters = "heads x buckets, shared by the layers",
-      .beyond = "runs; distances from max_distance on share the last bucket",
+      .beyond = "runs; far distances share the last bucket",
       .paper =
           "Raffel, Shazeer, Roberts, Lee, Narang, Matena, Zhou, Li, Liu 2020, \"Exploring the Limits of "
           "Transfer Learning with a Unified Text-to-Text Transformer\", arXiv:1910.10683",
