@@ -109,9 +109,9 @@ TEST_CASE("t5: its parameter") {
 
 TEST_CASE("t5: distances from the trained length on share the last bucket unless told otherwise") {
   // Trained length 8: the last of 8 buckets begins at 7, since (7/4)^4 >= 2^3.
-  const auto beyond = [](const std::map<std::string, OptionValue>& options) {
+  const auto beyond = [](const std::map<std::string, OptionValue>& options, Index first_distance = 6) {
     const GoldenAttention made(config_of("t5", options));
-    std::vector<double> first = biases_of(*made.encoding, 3, {6, 5});
+    std::vector<double> first = biases_of(*made.encoding, 3, {first_distance, 5});
     first.resize(5);
     return first;
   };
@@ -122,7 +122,9 @@ TEST_CASE("t5: distances from the trained length on share the last bucket unless
   const std::vector<double> longer = beyond({{"buckets", Index{8}}, {"max_distance", Index{1000}}});
   CHECK(longer != automatic);
   // More buckets than trained distances: the first half is never squeezed.
-  CHECK(beyond({{"buckets", Index{32}}}) == beyond({{"buckets", Index{32}}, {"max_distance", Index{17}}}));
+  const std::vector<double> many = beyond({{"buckets", Index{32}}}, 14);
+  CHECK(many == beyond({{"buckets", Index{32}}, {"max_distance", Index{17}}}, 14));
+  CHECK(many != beyond({{"buckets", Index{32}}, {"max_distance", Index{1000}}}, 14));
 }
 
 TEST_CASE("t5: what makes no sense is refused by name") {
