@@ -58,6 +58,9 @@ nlohmann::ordered_json to_json(const Kind& kind) {
   for (const ConfigKey* key : keys_of(kind)) {
     nlohmann::ordered_json option = {{"key", key->name}, {"type", describe_type(*key)}, {"help", key->help}};
     std::visit([&](const auto& value) { option["default"] = value; }, key->initial);
+    if (key->notation == Notation::automatic && key->initial == OptionValue(Index{0})) {
+      option["default"] = "auto";
+    }
     if (!key->choices.empty()) option["choices"] = key->choices;
     json["options"].push_back(std::move(option));
   }

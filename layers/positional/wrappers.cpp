@@ -9,7 +9,7 @@ std::span<const WrapperKind> wrapper_kinds() {
        .formula =
            "f_i q_i . k_j in place of q_i . k_j, f_i = ln n_i / ln L, with clip at least 1; n_i keys are "
            "seen by row i, L is the trained length or base_length",
-       .acts_on = "scores, every layer; can be added after training",
+       .acts_on = "scores, every layer; also after training",
        .parameters = "none",
        .beyond = "runs; attention stays about as sharp as at L",
        .paper = "Su Jianlin 2021, kexue.fm/archives/8823; Chiang, Cholak 2022, \"Overcoming a Theoretical "
@@ -28,8 +28,7 @@ std::span<const WrapperKind> wrapper_kinds() {
        .title = "the attention temperature of Llama 4",
        .formula = "f_i q_i . k_j in place of q_i . k_j, f_i = 1 + a ln(floor(n_i / floor_scale) + 1), "
                   "a = attention_scale",
-       .acts_on = "scores; the layers of kind none where there is a pattern, else all; can be added after "
-                  "training",
+       .acts_on = "scores, every layer; in a pattern those of kind none; also after training",
        .parameters = "none",
        .beyond = "runs; 1 below floor_scale keys, rising in steps above",
        .paper = "Meta 2025, Llama 4, github.com/meta-llama/llama-models, models/llama4/model.py",
@@ -38,7 +37,7 @@ std::span<const WrapperKind> wrapper_kinds() {
       {.name = "window",
        .title = "sliding window",
        .formula = "row i sees the keys j with 0 <= i - j < window, itself counted",
-       .acts_on = "which keys are seen, every layer; can be set after training",
+       .acts_on = "which keys are seen, every layer; also after training",
        .parameters = "none",
        .beyond = "runs; through the layers a row is reached by window x layers rows",
        .paper = "Beltagy, Peters, Cohan 2020, \"Longformer: The Long-Document Transformer\", "
@@ -47,7 +46,7 @@ std::span<const WrapperKind> wrapper_kinds() {
       {.name = "sinks",
        .title = "attention sinks",
        .formula = "with a window, row i sees the keys j < sinks too",
-       .acts_on = "which keys are seen, every layer; can be set after training",
+       .acts_on = "which keys are seen, every layer; also after training",
        .parameters = "none",
        .beyond = "runs; a window keeps the quality that it loses without them",
        .paper = "Xiao, Tian, Chen, Han, Lewis 2023, \"Efficient Streaming Language Models with Attention "

@@ -65,9 +65,22 @@ ResolvedConfig tiny_with(const std::string& text) {
   return config;
 }
 
+/// A model whose weights were moved from where they begin: there attention is nearly uniform.
+Transformer moved_model(const Config& config) {
+  Transformer model(model_plan(config));
+  for (Parameter& parameter : model.parameters().parameters()) {
+    const Tensor value = parameter.mutable_value();
+    const RandomKey key = random_key(17, parameter.name());
+    for (Index i = 0; i < value.size(); ++i) {
+      value.data[i] += static_cast<Real>(0.2 * random_normal(key, static_cast<std::uint64_t>(i)));
+    }
+  }
+  return model;
+}
+
 EvaluationResult evaluated_cell(const Config& config, Index length, Index batch_tokens = 2048,
                                 Index chunk = 1024) {
-  const Transformer model(model_plan(config));
+  const Transformer model = moved_model(config);
   const TinyText text(config);
   const EvaluationPlan plan = evaluation_plan(config, scored_set(text.splits.validation, 64));
   const EvaluationCell cell{Protocol::nonoverlapping, length, length, false};
@@ -186,12 +199,12 @@ TEST_CASE(
   CHECK(positional_changes(with_sets({{"positional.score.scale", "logn"},
                                       {"positional.rope.base", "500"},
                                       {"positional.randomized.maximum", "2048"}})
-                               .config) == "score.scale = \"logn\", base = 500.0, randomized.maximum = 2048");
+                               .config) == "score.scale = \"logn\", randomized.maximum = 2048, base = 500.0");
   CHECK(positional_changes(with_sets({{"positional.layers.pattern", "learned,rope"},
                                       {"positional.rope.base", "500"},
                                       {"positional.learned.beyond", "clamp"}})
                                .config) ==
-        "learned.beyond = \"clamp\", rope.base = 500.0, layers.pattern = [\"learned\", \"rope\"]");
+        "layers.pattern = [\"learned\", \"rope\"], learned.beyond = \"clamp\", rope.base = 500.0");
   const std::string text = resolved_text(with_sets({{"positional.layers.pattern", "learned,rope"}}).config);
   CHECK(contains(text, "[positional.learned]"));
   CHECK(contains(text, "[positional.rope]"));
@@ -289,14 +302,7 @@ TEST_CASE("wrappers: a step draws one set of positions however it is cut, anothe
     targets.push_back(static_cast<unsigned char>(letters[i + 1]));
   }
   const auto sums = [&](Index micro_batch, Index number, std::uint64_t seed) {
-    Transformer model(model_plan(config));
-    for (Parameter& parameter : model.parameters().parameters()) {
-      const Tensor value = parameter.mutable_value();
-      const RandomKey key = random_key(17, parameter.name());
-      for (Index i = 0; i < value.size(); ++i) {
-        value.data[i] += static_cast<Real>(0.2 * random_normal(key, static_cast<std::uint64_t>(i)));
-      }
-    }
+    Transformer model = moved_model(config);
     TrainStep step(model, {16, 8, micro_batch}, 0, seed);
     std::vector<double> all = {step.run(number, inputs, targets).total};
     for (const Parameter& parameter : model.parameters().parameters()) {
