@@ -15,27 +15,27 @@ TEST_CASE("wrappers: a model with a pattern is trained, told, inspected, evaluat
   const Shell shell;
   const Ran trained = shell(
       "$tapeline train $small --set model.layers=2 --set positional.layers.pattern=rope,none "
-      "--set positional.score.scale=ssmax --set positional.randomized.maximum=64 --out run");
+      "--set positional.score.scale=ssmax --set positional.randomized.maximum=48 --out run");
   CAPTURE(trained.err);
   REQUIRE(trained.code == 0);
   CHECK(contains(trained.err, "rope/none positions"));
   const Ran seen = shell("$tapeline inspect run");
   CHECK(contains(
       seen.out,
-      "[\"rope\", \"none\"] over the layers, trained at length 16, at positions drawn below 64, scores "
+      "[\"rope\", \"none\"] over the layers, trained at length 16, at positions drawn below 48, scores "
       "scaled by ssmax"));
   CHECK(contains(seen.out, "score_scale"));
-  const Ran evaluated = shell("$tapeline evaluate run --lengths 16,64 --json");
+  const Ran evaluated = shell("$tapeline evaluate run --lengths 16,48 --json");
   REQUIRE(evaluated.code == 0);
   const auto json = nlohmann::json::parse(evaluated.out);
   CHECK(json.at("kind") == "rope/none");
-  CHECK(contains(json.at("settings").get<std::string>(), "layers.pattern = [\"rope\", \"none\"]"));
+  CHECK(contains(json.at("positional_settings").get<std::string>(), "layers.pattern = [\"rope\", \"none\"]"));
   const Ran sampled =
-      shell("$tapeline evaluate run --lengths 16,64 --positional randomized.evaluation=sample --quiet");
+      shell("$tapeline evaluate run --lengths 16,48 --positional randomized.evaluation=sample --quiet");
   CHECK(sampled.code == 0);
-  const Ran refused = shell("$tapeline evaluate run --lengths 16,128 --quiet");
+  const Ran refused = shell("$tapeline evaluate run --lengths 16,64 --quiet");
   CHECK(refused.code == 1);
-  CHECK(contains(refused.out, "randomized positions end at row 64, length 128 is past them"));
+  CHECK(contains(refused.out, "randomized positions end at row 48, length 64 is past them"));
   CHECK(shell("$tapeline generate run --prompt let --tokens 80 --quiet").code == 0);
   check_refused(shell("$tapeline evaluate run --positional score.scale=none"), 2,
                 {"--positional sets positional.score.scale to \"none\"", "\"ssmax\" has weights of its own"});
