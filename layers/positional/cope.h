@@ -9,17 +9,15 @@ namespace tapeline::inline TAPELINE_PRECISION {
 /// Contextual position encoding: positions are counted by content. With c = 1/sqrt(D),
 ///   g_it = sigmoid(c q_i . k_t) where i sees t, else 0,  p_ij = min(g_ij + ... + g_ii, rows - 1),
 ///   score(i, j) = c (q_i . k_j + q_i . e[p_ij]),
-/// e read between its two nearest rows (Golovneva, Wang, Weston, Sukhbaatar 2024, 2405.18719). A position is
-/// at most the number of keys between, so that a window longer than the trained one reaches no row that a
-/// larger count would not have reached; past the last row positions stay there. Parameter: e [rows, D], zeros
-/// at the start, the heads sharing it; one a layer, blocks/<i>/attention/positional/table, or one for all,
-/// positional/cope/table. No weight decay.
+/// e read between its two nearest rows (Golovneva, Wang, Weston, Sukhbaatar 2024, 2405.18719). Positions are
+/// counted from gates, not from row numbers. Past the trained length they clip at the last row.
+/// Parameter: e [rows, D], zeros at the start, shared by the heads, without weight decay; one a layer,
+/// blocks/<i>/attention/positional/table, or one for all layers, positional/cope/table.
 class ContextualEncoding final : public PositionalEncoding {
  public:
   struct Settings {
     Index rows = 0, head_width = 0, layers = 0;
-    bool divide =
-        true;  ///< false: the product with e is added to c q . k as it is, as in the paper's listing
+    bool divide = true;   ///< false: q . e is added to c q . k as it is, as the paper's listing does
     bool shared = false;  ///< one table for all layers
   };
   /// `scope`: that of the encoding; tables a layer go below the root of its store.

@@ -52,7 +52,10 @@ std::vector<ContextualCase> contextual_cases() {
   return all;
 }
 
-Storage contextual_table(const ContextualCase& c) { return random_storage(c.table_shape(), "positions"); }
+/// Numbers for which the added products are of order 1 either way, like the scores.
+Storage contextual_table(const ContextualCase& c) {
+  return random_storage(c.table_shape(), "positions", c.scaled ? 1 : c.attention.scale());
+}
 
 void check_contextual(const ContextualCase& c) {
   CAPTURE(c.attention.name);
