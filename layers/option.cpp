@@ -3,10 +3,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "core/error.h"
 #include "core/excerpt.h"
+#include "layers/positional/number_text.h"
 
 namespace tapeline {
 
@@ -57,12 +57,8 @@ OptionValue checked_option(const OptionField& field, const OptionValue& value, s
   const std::string* text = std::get_if<std::string>(&kept);
   if (text == nullptr || field.choices.empty()) return kept;
   bool known = std::find(field.choices.begin(), field.choices.end(), *text) != field.choices.end();
-  if (!known && field.number_too) {  // the text of a number, from a file written by this program
-    double parsed = 0;
-    const char* end = text->data() + text->size();
-    const auto read = std::from_chars(text->data(), end, parsed);
-    known = read.ec == std::errc{} && read.ptr == end;
-  }
+  // The text of a number, from a file written by this program.
+  known = known || (field.number_too && number_of_text(*text).has_value());
   require<ConfigError>(known, "{} = {}; it takes {}", path, excerpt(option_text(value)), allowed(field));
   return kept;
 }

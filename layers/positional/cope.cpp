@@ -1,10 +1,11 @@
 #include "layers/positional/cope.h"
 
 #include <algorithm>
-#include <charconv>
+#include <cmath>
 
 #include "core/error.h"
 #include "layers/init.h"
+#include "layers/positional/number_text.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
 
@@ -16,12 +17,11 @@ Index parse_rows(const std::string& text, Index train_length) {
   // Few rows are the point: a table as long as the text has rows that are hardly ever reached. A window of L
   // counts at most L.
   if (text == "auto") return std::min<Index>(64, train_length + 1);
-  Index rows = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), rows);
-  require<ConfigError>(
-      read.ec == std::errc{} && read.ptr == text.data() + text.size() && rows >= 2 && rows <= most_rows,
-      "positional.cope.rows = {}; it takes auto, or a whole number from 2 to {}", text, most_rows);
-  return rows;
+  const double rows = number_of_text(text).value_or(0);
+  require<ConfigError>(rows >= 2 && rows <= most_rows && rows == std::floor(rows),
+                       "positional.cope.rows = {}; it takes auto, or a whole number from 2 to {}", text,
+                       most_rows);
+  return static_cast<Index>(rows);
 }
 
 }  // namespace

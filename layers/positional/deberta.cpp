@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "core/ops.h"
 #include "layers/init.h"
+#include "layers/positional/number_text.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
 

@@ -1,12 +1,13 @@
 #include "layers/positional/fire.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "core/error.h"
 #include "core/random.h"
+#include "layers/positional/distances.h"
 #include "layers/positional/fire_tables.h"
+#include "layers/positional/number_text.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
 
@@ -33,43 +34,10 @@ Initializer constant(double number) {
 double parse_length(const std::string& text, Index train_length) {
   // A quarter: short trained windows have rows on either side of the threshold.
   if (text == "auto") return static_cast<double>(train_length) / 4;
-  double length = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), length);
-  require<ConfigError>(
-      read.ec == std::errc{} && read.ptr == text.data() + text.size() && std::isfinite(length) && length > 0,
-      "positional.fire.length = \"{}\"; it takes auto or a number above 0", text);
+  const double length = number_of_text(text).value_or(0);
+  require<ConfigError>(length > 0, "positional.fire.length = \"{}\"; it takes auto or a number above 0",
+                       text);
   return length;
-}
-
-struct PositionRange {
-  Index least, largest;
-  bool ascending;
-};
-
-PositionRange range_of(const Positions& rows) {
-  const std::span<const Index> axis = rows.axis[0];
-  if (axis.empty()) return {rows.begin, rows.begin + rows.count - 1, true};
-  const auto [least, largest] = std::ranges::minmax(axis);
-  return {least, largest, std::ranges::is_sorted(axis)};
-}
-
-struct Distances {
-  Index first, count;
-};
-
-/// The distances for which a pass needs a numerator.
-Distances distances_of(const PassPositions& all, bool causal) {
-  if (all.query.count == 0 || all.key.count == 0) return {0, 1};
-  const PositionRange query = range_of(all.query), key = range_of(all.key);
-  const bool none_negative = causal && query.ascending && key.ascending;
-  const Index first = none_negative ? 0 : std::min<Index>(query.least - key.largest, 0);
-  const Index last = std::max<Index>(query.largest - key.least, 0);
-  return {first, last - first + 1};
-}
-
-/// A number that tells one range of distances from another within a pass.
-Index distances_slot(const Distances& distances) {
-  return distances.first * (Index{1} << 32) + distances.count;
 }
 
 enum NetworkSlot : Index { cuts_slot, slopes_slot, intercepts_slot };
@@ -118,7 +86,7 @@ ScoreTerms FirePositions::score_terms(Pass& pass, const PassPositions& all, Inde
   const Distances distances = distances_of(all, settings_.causal);
   RowNormalizedBias term;
   term.first_distance = distances.first;
-  term.numerator = pass.once(network.kappa, distances_slot(distances), [&] {
+  term.numerator = pass.once(network.kappa, distances.slot(), [&] {
     return log_distances(tape.leaf(*network.kappa), distances.first, distances.count);
   });
   term.denominator = pass.once(network.mu, rows_slot(all.query), [&] {

@@ -1,19 +1,22 @@
 #pragma once
 
-#include <charconv>
-#include <cmath>
 #include <optional>
 #include <string_view>
 
+#include "core/index.h"
+
+/// What a text option with `number_too` spells.
 namespace tapeline {
 
-/// The finite number that a text option with `number_too` spells; nullopt where it is one of its words.
-inline std::optional<double> number_of_text(std::string_view text) {
-  double number = 0;
-  const char* const end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, number);
-  if (read.ec != std::errc{} || read.ptr != end || !std::isfinite(number)) return std::nullopt;
-  return number;
-}
+/// The finite number; nullopt where it is one of the option's words.
+std::optional<double> number_of_text(std::string_view text);
+
+/// The same where `word` is the only word. Throws ConfigError naming `key` ("positional.xpos.center") for any
+/// other text.
+std::optional<double> number_or_word(std::string_view key, std::string_view text,
+                                     std::string_view word = "auto");
+
+/// A whole number of at least `lowest`, or what "auto" stands for. Throws ConfigError naming `key`.
+Index whole_or_auto(std::string_view key, std::string_view text, Index automatic, Index lowest);
 
 }  // namespace tapeline

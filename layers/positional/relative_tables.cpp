@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 
 #include "core/error.h"
 
@@ -33,15 +32,6 @@ DistanceSpan distance_span(const Pass& pass, const PassPositions& all, bool caus
 
 Scope layer_scope(const EncodingContext& context, Index layer) {
   return context.scope.store().root().scope("blocks").scope(layer).scope("attention").scope("positional");
-}
-
-Index whole_or_auto(std::string_view key, const std::string& text, Index automatic, Index lowest) {
-  if (text == "auto") return automatic;
-  Index number = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
-  require<ConfigError>(read.ec == std::errc{} && read.ptr == text.data() + text.size() && number >= lowest,
-                       "{} = {}; it takes auto or a whole number of at least {}", key, text, lowest);
-  return number;
 }
 
 const Tensor* KeptTables::find(Index slot, const DistanceSpan& span,

@@ -3,11 +3,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "core/error.h"
 #include "core/excerpt.h"
+#include "layers/positional/number_text.h"
 
 namespace tapeline {
 
@@ -87,14 +87,7 @@ std::string path_of(std::string_view name) { return fmt::format("positional.rope
 
 /// The number that a text holds; `otherwise` for "auto".
 double number_of(const OptionValues& options, std::string_view name, double otherwise) {
-  const std::string& text = options.text(name);
-  if (text == "auto") return otherwise;
-  double value = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
-  require<ConfigError>(
-      read.ec == std::errc{} && read.ptr == text.data() + text.size() && std::isfinite(value),
-      "{} = \"{}\"; it takes auto or a number", path_of(name), excerpt(text));
-  return value;
+  return number_or_word(path_of(name), options.text(name)).value_or(otherwise);
 }
 
 void refuse_unused(const OptionValues& options, Kind kind) {

@@ -1,6 +1,5 @@
 #include "layers/positional/sinusoidal.h"
 
-#include <charconv>
 #include <cmath>
 #include <numbers>
 
@@ -8,6 +7,7 @@
 #include "core/ops.h"
 #include "layers/init.h"
 #include "layers/positional/angles.h"
+#include "layers/positional/number_text.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
 
@@ -20,13 +20,7 @@ SinusoidLayout parse_layout(std::string_view text) {
 }
 
 double parse_factor(const std::string& text) {
-  if (text == "auto") return sinusoid_auto_factor();
-  double factor = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), factor);
-  require<ConfigError>(
-      read.ec == std::errc{} && read.ptr == text.data() + text.size() && std::isfinite(factor),
-      "positional.sinusoidal.scale = \"{}\"; it takes auto or a number", text);
-  return factor;
+  return number_or_word("positional.sinusoidal.scale", text).value_or(sinusoid_auto_factor());
 }
 
 std::vector<double> frequencies_of(const SinusoidalPositions::Settings& settings) {

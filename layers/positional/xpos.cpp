@@ -1,12 +1,12 @@
 #include "layers/positional/xpos.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "core/error.h"
 #include "core/parallel.h"
 #include "layers/positional/angles.h"
+#include "layers/positional/number_text.h"
 #include "layers/positional/rotated_width.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
@@ -21,14 +21,7 @@ constexpr double most_from_center = 70;
 
 /// The number that a text holds; nothing for `word`.
 std::optional<double> number_in(const OptionValues& options, std::string_view name, std::string_view word) {
-  const std::string& text = options.text(name);
-  if (text == word) return std::nullopt;
-  double value = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
-  require<ConfigError>(
-      read.ec == std::errc{} && read.ptr == text.data() + text.size() && std::isfinite(value),
-      "positional.xpos.{} = \"{}\"; it takes {} or a number", name, text, word);
-  return value;
+  return number_or_word(fmt::format("positional.xpos.{}", name), options.text(name), word);
 }
 
 struct Ends {
