@@ -12,7 +12,7 @@
 namespace tapeline {
 namespace {
 
-constexpr Preset all[] = {
+constexpr Preset all_presets[] = {
     {"smoke", "plumbing, in seconds", R"(
 [model]
 layers = 2
@@ -65,11 +65,11 @@ seeds = 3
 
 }  // namespace
 
-std::span<const Preset> presets() { return all; }
+std::span<const Preset> presets() { return all_presets; }
 
 const Preset& preset(std::string_view name) {
   std::vector<std::string> names;
-  for (const Preset& candidate : all) {
+  for (const Preset& candidate : all_presets) {
     if (candidate.name == name) return candidate;
     names.emplace_back(candidate.name);
   }
