@@ -61,10 +61,11 @@ std::string evaluation_table(const EvaluationReport& report) {
     table.row(std::move(row));
   }
   std::string text =
-      fmt::format("{}: {} positions{}, trained at length {} for {} steps; text {}, {} targets\n\n",
+      fmt::format("{}: {} positions{}, trained at length {} for {} steps; text {}, {} targets\n",
                   report.checkpoint, report.kind, report.settings.empty() ? "" : " (" + report.settings + ")",
                   report.train_length, report.step, report.text, report.targets);
-  text += table.text(terminal_width());
+  if (!report.changes.empty()) text += fmt::format("changed after training: {}\n", describe(report.changes));
+  text += "\n" + table.text(terminal_width());
   text += "\n";
   if (tails) text += "tail: positions in the second half of the window only\n";
   if (report.chosen_for > 0) {
@@ -78,10 +79,19 @@ std::string evaluation_table(const EvaluationReport& report) {
   return text + reasons;
 }
 
+nlohmann::ordered_json changes_json(const std::vector<ConfigDifference>& changes) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const ConfigDifference& change : changes) {
+    list.push_back({{"key", change.key}, {"trained", change.first}, {"now", change.second}});
+  }
+  return list;
+}
+
 std::string evaluation_json(const EvaluationReport& report) {
   nlohmann::ordered_json json{{"checkpoint", report.checkpoint},
                               {"kind", report.kind},
                               {"positional_settings", report.settings},
+                              {"positional_changes", changes_json(report.changes)},
                               {"train_length", report.train_length},
                               {"step", report.step},
                               {"text", report.text},

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
+#include "train/config_loader.h"
 #include "train/evaluate.h"
 
 namespace tapeline {
@@ -12,6 +14,7 @@ struct EvaluationReport {
   std::string checkpoint;
   std::string kind;      ///< of the positional encoding
   std::string settings;  ///< of it that are not the default ones, see positional_changes()
+  std::vector<ConfigDifference> changes = {};  ///< of it between training and now
   Index train_length = 0;
   Index step = 0;
   std::string text, text_digest;
@@ -19,6 +22,9 @@ struct EvaluationReport {
   Index chosen_for = 0;  ///< the longest length that they were chosen for; 0: all there are
   std::vector<EvaluationResult> results;
 };
+
+/// [{"key": …, "trained": …, "now": …}, …], the values as TOML.
+nlohmann::ordered_json changes_json(const std::vector<ConfigDifference>& changes);
 
 /// "non-overlapping", "sliding, stride 32", "non-overlapping, subset".
 std::string protocol_label(const EvaluationCell& cell);

@@ -89,6 +89,36 @@ void check_first_word(const Program& program, const std::vector<std::string>& wo
       nearest.empty() ? fmt::format("; there are {}", fmt::join(names, ", ")) : did_you_mean(nearest));
 }
 
+/// "rope.factor=2": a dot in front of the equals sign, and nothing that only paths have.
+bool is_setting(std::string_view word) {
+  const std::string_view key = word.substr(0, word.find('='));
+  return key.size() < word.size() && key.find('.') != key.npos &&
+         key.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_.") == key.npos;
+}
+
+/// "--positional a.b=1 c.d=2" with the flag in front of each setting, as the library wants it.
+std::vector<std::string> with_flags_repeated(const Program& program, const std::vector<std::string>& words) {
+  const auto command = std::ranges::find(program.commands, words.front(), &Command::name);
+  if (command == program.commands.end()) return words;
+  const auto is_flag = [&](const std::string& word) {
+    return std::ranges::any_of(command->options, [&](const Option& option) {
+      return option.settings && word == option.long_name();
+    });
+  };
+  std::vector<std::string> repeated;
+  for (std::size_t at = 0; at < words.size(); ++at) {
+    repeated.push_back(words[at]);
+    const std::string flag = words[at].substr(0, words[at].find('='));
+    if (!is_flag(flag)) continue;
+    if (flag == words[at] && at + 1 < words.size()) repeated.push_back(words[++at]);
+    for (; at + 1 < words.size() && is_setting(words[at + 1]); ++at) {
+      repeated.push_back(flag);
+      repeated.push_back(words[at + 1]);
+    }
+  }
+  return repeated;
+}
+
 /// `path`: what --help is asked of, as in "tapeline train".
 [[noreturn]] void refuse_extra_word(const CLI::App& app, const std::string& path) {
   const std::vector<std::string> left = app.remaining(true);
@@ -131,7 +161,8 @@ ParsedLine parse_command_line(const Program& program, const std::vector<std::str
     return chosen() == nullptr ? program.name : fmt::format("{} {}", program.name, chosen()->name);
   };
   try {
-    app.parse(std::vector<std::string>(words.rbegin(), words.rend()));  // CLI11 reads from the back
+    const std::vector<std::string> given = with_flags_repeated(program, words);
+    app.parse(std::vector<std::string>(given.rbegin(), given.rend()));  // CLI11 reads from the back
   } catch (const CLI::CallForHelp&) {
     return HelpWanted{chosen()};
   } catch (const CLI::CallForVersion&) {

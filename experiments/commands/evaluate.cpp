@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
-#include "core/excerpt.h"
 #include "core/parallel.h"
-#include "data/corpus.h"
+#include "experiments/commands/checkpoint_text.h"
 #include "experiments/commands/common.h"
+#include "experiments/commands/positional_changes.h"
 #include "experiments/evaluation_output.h"
 #include "experiments/exit_code.h"
 #include "experiments/output.h"
@@ -21,7 +21,6 @@
 #include "train/config_text.h"
 #include "train/config_warnings.h"
 #include "train/evaluate.h"
-#include "train/log.h"
 #include "train/progress.h"
 #include "train/run_folder.h"
 #include "train/signals.h"
@@ -49,20 +48,7 @@ void check_stride(const Config& config) {
 
 // The checkpoint's own configuration with what the command line changes.
 ResolvedConfig changed_config(const Checkpoint& checkpoint, const EvaluateCommand& command) {
-  ResolvedConfig config = checkpoint.config();
-  for (const std::string& text : command.positional) {
-    const auto assignment = read_assignment(text, "--positional", "positional.");
-    const PositionalConfig& trained = config.config.positional;
-    require<ConfigError>(
-        assignment.key != "positional.kind" && acts_on_positions(trained, assignment.key),
-        "--positional {}: \"{}\" was trained with {} positions; only options of positional.{} and "
-        "what wraps any of them (positional.keys, positional.score, positional.randomized.evaluation) can be "
-        "changed afterwards",
-        excerpt(text), checkpoint.path().string(), trained.name(),
-        fmt::join(trained.kinds(), ", positional."));
-    assign(config, assignment);
-  }
-  require_changeable(checkpoint.config().config, config.config, "--positional");
+  ResolvedConfig config = with_positional_changes(checkpoint, command.positional);
   const auto set = [&config](const std::string& key, const std::string& value, const std::string& flag) {
     if (!value.empty()) assign(config, {key, value, flag});
   };
@@ -88,26 +74,6 @@ ScoredSet chosen_targets(const Checkpoint& checkpoint, const Config& config, con
       checkpoint.path().string());
   if (config.evaluate.scored == "all") return scored_all(splits.validation);
   return scored_set(splits.validation, std::ranges::max(evaluation_lengths(config)));
-}
-
-TokenStore open_text(const Checkpoint& checkpoint, const EvaluateCommand& command,
-                     const Tokenizer& tokenizer) {
-  if (!command.text.empty()) return load_corpus(command.text, tokenizer);
-  const std::string& source = checkpoint.config().config.data.source;
-  require<ConfigError>(source != "-",
-                       "\"{}\" was trained on standard input, which is gone; give a text with --text",
-                       checkpoint.path().string());
-  TokenStore store = load_corpus(source, tokenizer, UnknownSymbols::as_token);
-  if (store.digest() != checkpoint.record().corpus_digest) {
-    // Symbols that training had not in its own text are one thing, those of another text another.
-    store = load_corpus(source, tokenizer);
-    spdlog::warn(
-        "\"{}\" is not the text that the model was trained on (digest {}, then {}): the validation blocks "
-        "may "
-        "hold training text",
-        source, store.digest().substr(0, 12), checkpoint.record().corpus_digest.substr(0, 12));
-  }
-  return store;
 }
 
 std::vector<EvaluationResult> run_cells(const Transformer& model, const TokenStore& store,
@@ -149,22 +115,22 @@ int evaluate(const EvaluateCommand& command) {
   if (config.config.train.threads > 0) set_thread_count(config.config.train.threads);
   const SignalGuard signals;
   const std::unique_ptr<Tokenizer> tokenizer = checkpoint.make_tokenizer();
-  const TokenStore store = open_text(checkpoint, command, *tokenizer);
+  const TokenStore store = checkpoint_text(checkpoint, command.text, *tokenizer);
   const EvaluationPlan plan =
       evaluation_plan(config.config, chosen_targets(checkpoint, config.config, store, !command.text.empty()));
 
-  Transformer model(model_plan(config.config));
-  checkpoint.load_weights(model.parameters());
+  const std::unique_ptr<Transformer> model = load_model(checkpoint, config.config);
   const EvaluationReport report{.checkpoint = checkpoint.path().string(),
                                 .kind = config.config.positional.name(),
                                 .settings = positional_changes(config.config),
+                                .changes = positional_differences(checkpoint, config.config),
                                 .train_length = config.config.train.length,
                                 .step = checkpoint.record().step,
                                 .text = store.source(),
                                 .text_digest = store.digest(),
                                 .targets = plan.scored.tokens(),
                                 .chosen_for = plan.scored.longest,
-                                .results = run_cells(model, store, *tokenizer, plan, command.output.quiet)};
+                                .results = run_cells(*model, store, *tokenizer, plan, command.output.quiet)};
   write_output(command.output.json ? evaluation_json(report) : evaluation_table(report));
   return verdict(report.results, !command.lengths.empty());
 }
@@ -175,7 +141,8 @@ Command evaluate_command() {
   const auto options = std::make_shared<EvaluateCommand>();
   Command command{.name = "evaluate",
                   .description = "one trained model at many lengths",
-                  .examples = {"tapeline evaluate runs/train-toy --lengths 1x,4x,1024"},
+                  .examples = {"tapeline evaluate runs/train-toy --lengths 1x,4x,1024",
+                               "tapeline evaluate runs/train-toy --positional rope.scaling=ntk"},
                   .run = [options] { return evaluate(*options); },
                   .computes = true};
   command.options = {
@@ -206,10 +173,7 @@ Command evaluate_command() {
        .help = "every token but the first of each block",
        .target = &options->scored,
        .offers = {"all"}},
-      {.name = "--positional",
-       .value = "KEY=VALUE",
-       .help = "what can be changed after training, relative to [positional]: rope.base=500",
-       .target = &options->positional},
+      positional_option(options->positional),
       {.name = "--threads",
        .value = "N",
        .help = "threads to use; default: as trained",
@@ -219,6 +183,10 @@ Command evaluate_command() {
       "Measures the loss of a trained model in windows of each length, by the same targets for every length, "
       "in nats a token and bits a byte. Nonoverlapping windows begin without history; sliding ones give "
       "every target the full window before it, and cost more.",
+      "--positional runs the model with other positions than it was trained with: a scaling of rope, a "
+      "window "
+      "of keys, what a learned table does past its end. A factor \"auto\" is each length over the trained "
+      "one. What the weights depend on is refused.",
       "A length that the encoding refuses (past the rows of a learned table) stands in the table as refused; "
       "when it was named on the command line the exit status is 1."};
   options->output.add_to(command);

@@ -12,6 +12,8 @@
 #include "core/parallel.h"
 #include "data/tokenizer.h"
 #include "experiments/commands/common.h"
+#include "experiments/commands/positional_changes.h"
+#include "experiments/evaluation_output.h"
 #include "experiments/exit_code.h"
 #include "experiments/output.h"
 #include "experiments/utf8_stream.h"
@@ -27,6 +29,7 @@ namespace {
 struct GenerateOptions {
   std::string checkpoint;
   std::string prompt, threads;
+  std::vector<std::string> positional;
   Generation request{.tokens = 256, .sampling = {.temperature = 0.8}};
   OutputOptions output;
 };
@@ -50,10 +53,10 @@ int generate_text(const GenerateOptions& options) {
   require<ConfigError>(options.request.tokens >= 1 && options.request.tokens <= most_tokens,
                        "--tokens is {}; it must lie between 1 and {}", options.request.tokens, most_tokens);
   const Checkpoint checkpoint(resolve_checkpoint(options.checkpoint));
-  ResolvedConfig config = checkpoint.config();
+  ResolvedConfig config = with_positional_changes(checkpoint, options.positional);
   if (!options.threads.empty()) assign(config, {"train.threads", options.threads, "--threads"});
   if (config.config.train.threads > 0) set_thread_count(config.config.train.threads);
-  const std::unique_ptr<Transformer> model = checkpoint.make_model();
+  const std::unique_ptr<Transformer> model = load_model(checkpoint, config.config);
   const std::unique_ptr<Tokenizer> tokenizer = checkpoint.make_tokenizer();
   const std::vector<Token> prompt = encode_prompt(*tokenizer, options.prompt);
 
@@ -75,17 +78,19 @@ int generate_text(const GenerateOptions& options) {
   const double speed = static_cast<double>(made.tokens.size()) / elapsed.count();
   if (options.output.json) {
     const Sampling& sampling = options.request.sampling;
-    write_output(printed_json({{"checkpoint", checkpoint.path().string()},
-                               {"step", checkpoint.record().step},
-                               {"prompt", valid_utf8(options.prompt)},
-                               {"text", whole},
-                               {"tokens", made.tokens},
-                               {"temperature", sampling.temperature},
-                               {"top_k", sampling.top_k},
-                               {"top_p", sampling.top_p},
-                               {"seed", sampling.seed},
-                               {"window_slides", made.slides},
-                               {"tokens_per_second", speed}}));
+    write_output(
+        printed_json({{"checkpoint", checkpoint.path().string()},
+                      {"step", checkpoint.record().step},
+                      {"positional_changes", changes_json(positional_differences(checkpoint, config.config))},
+                      {"prompt", valid_utf8(options.prompt)},
+                      {"text", whole},
+                      {"tokens", made.tokens},
+                      {"temperature", sampling.temperature},
+                      {"top_k", sampling.top_k},
+                      {"top_p", sampling.top_p},
+                      {"seed", sampling.seed},
+                      {"window_slides", made.slides},
+                      {"tokens_per_second", speed}}));
   }
   if (made.slides > 0) {
     spdlog::warn(
@@ -134,6 +139,7 @@ Command generate_command() {
        .value = "N",
        .help = "another seed, another text; default 0",
        .target = &sampling.seed},
+      positional_option(options->positional),
       {.name = "--threads",
        .value = "N",
        .help = "threads to use; default: as trained",
@@ -141,7 +147,7 @@ Command generate_command() {
   };
   command.details = {
       "Writes the prompt and what follows it, token by token as they are made. The same seed gives the same "
-      "text."};
+      "text. Scalings that depend on the length take prompt and tokens asked for together."};
   options->output.add_to(command);
   return command;
 }

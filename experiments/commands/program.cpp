@@ -11,6 +11,7 @@
 #include "experiments/commands/evaluate.h"
 #include "experiments/commands/generate.h"
 #include "experiments/commands/inspect.h"
+#include "experiments/commands/longrope.h"
 #include "experiments/commands/manual.h"
 #include "experiments/commands/prepare.h"
 #include "experiments/commands/train.h"
@@ -24,8 +25,8 @@ Program tapeline_program() {
           .example = fmt::format("tapeline compare --encodings {} --text my.txt",
                                  example_encodings({"rope", "alibi"})),
           .commands = {compare_command(), train_command(), evaluate_command(), generate_command(),
-                       inspect_command(), prepare_command(), encodings_command(), bench_command(),
-                       doctor_command(), completion_command(), manual_command()}};
+                       inspect_command(), longrope_command(), prepare_command(), encodings_command(),
+                       bench_command(), doctor_command(), completion_command(), manual_command()}};
 }
 
 }  // namespace tapeline

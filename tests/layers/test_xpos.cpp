@@ -36,7 +36,7 @@ double score_of_ones(const XposPositions::Settings& settings, Index i, Index j) 
   return score;
 }
 
-std::string refusal(ModelPlan plan) {
+std::string xpos_refusal(ModelPlan plan) {
   try {
     Transformer model(plan);
   } catch (const ConfigError& error) {
@@ -149,13 +149,13 @@ TEST_CASE("xpos: training at the whole window gives finite gradients at the edge
 TEST_CASE("xpos: what makes no sense is refused by name") {
   ModelPlan both_ways = xpos_plan();
   both_ways.positional.keys.causal = false;
-  CHECK(test::contains(refusal(both_ways), "without the causal mask"));
-  CHECK(test::contains(refusal(xpos_plan(0.0)), "positional.xpos.scale_base = 0"));
-  CHECK(test::contains(refusal(xpos_plan(0.1)), "at least 0.2"));
-  CHECK(test::contains(refusal(xpos_plan("far")), "scale_base"));
-  CHECK(test::contains(refusal(with_option(xpos_plan(), "base", 1.0)), "positional.xpos.base"));
-  CHECK(test::contains(refusal(with_option(xpos_plan(), "fraction", 0.3)), "positional.xpos.fraction"));
-  CHECK(test::contains(refusal(with_option(xpos_plan(), "center", "left")), "center"));
+  CHECK(test::contains(xpos_refusal(both_ways), "without the causal mask"));
+  CHECK(test::contains(xpos_refusal(xpos_plan(0.0)), "positional.xpos.scale_base = 0"));
+  CHECK(test::contains(xpos_refusal(xpos_plan(0.1)), "at least 0.2"));
+  CHECK(test::contains(xpos_refusal(xpos_plan("far")), "scale_base"));
+  CHECK(test::contains(xpos_refusal(with_option(xpos_plan(), "base", 1.0)), "positional.xpos.base"));
+  CHECK(test::contains(xpos_refusal(with_option(xpos_plan(), "fraction", 0.3)), "positional.xpos.fraction"));
+  CHECK(test::contains(xpos_refusal(with_option(xpos_plan(), "center", "left")), "center"));
   const Transformer fixed(with_option(xpos_plan(0.5), "center", Index{0}));
   try {
     full_logits(fixed, tiny_tokens(50));
