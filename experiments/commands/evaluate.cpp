@@ -141,8 +141,7 @@ Command evaluate_command() {
   const auto options = std::make_shared<EvaluateCommand>();
   Command command{.name = "evaluate",
                   .description = "one trained model at many lengths",
-                  .examples = {"tapeline evaluate runs/train-toy --lengths 1x,4x,1024",
-                               "tapeline evaluate runs/train-toy --positional rope.scaling=ntk"},
+                  .examples = {"tapeline evaluate runs/train-toy --lengths 1x,4x,1024"},
                   .run = [options] { return evaluate(*options); },
                   .computes = true};
   command.options = {
