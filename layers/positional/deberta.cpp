@@ -157,8 +157,7 @@ const EncodingKind& deberta_kind() {
                   {.name = "max_position",
                    .initial = std::string("auto"),
                    .help =
-                       "the distance at which the last bucket begins, plus 1; auto: 512, at most the trained "
-                       "length",
+                       "distances from max_position - 1 on are one; auto: 512, at most the trained length",
                    .choices = {"auto"},
                    .number_too = true},
                   {.name = "norm_table",

@@ -11,7 +11,7 @@ const EncodingKind& transformer_xl_kind() {
           "f_p)], f_p = 10000^(-2p/C)",
       .acts_on = "scores, every layer",
       .parameters = "width x width and 2 x width, one for all layers or one a layer",
-      .beyond = "runs; quality falls slowly (clamp_len holds it)",
+      .beyond = "runs; the sinusoids go on, with clamp_len the last one repeats",
       .paper =
           "Dai, Yang, Yang, Carbonell, Le, Salakhutdinov 2019, \"Transformer-XL: Attentive Language Models "
           "beyond a Fixed-Length Context\", arXiv:1901.02860",

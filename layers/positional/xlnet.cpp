@@ -12,7 +12,7 @@ const EncodingKind& xlnet_kind() {
           "and W_R of each layer",
       .acts_on = "scores, every layer",
       .parameters = "a layer: width x width and 2 x width",
-      .beyond = "runs; quality falls slowly (clamp_len holds it)",
+      .beyond = "runs; the sinusoids go on, with clamp_len the last one repeats",
       .paper =
           "Yang, Dai, Yang, Carbonell, Salakhutdinov, Le 2019, \"XLNet: Generalized Autoregressive "
           "Pretraining for Language Understanding\", arXiv:1906.08237",
