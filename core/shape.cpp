@@ -34,8 +34,9 @@ Shape::Shape(std::initializer_list<Index> extents) {
 
 Index Shape::operator[](int axis) const {
   const int from_front = axis < 0 ? axis + rank_ : axis;
-  require<ShapeError>(from_front >= 0 && from_front < rank_,
-                      "axis {} of shape {} does not exist; it has {} axes", axis, text(), rank_);
+  if (from_front < 0 || from_front >= rank_) [[unlikely]] {  // every op asks often: no text for nothing
+    fail<ShapeError>("axis {} of shape {} does not exist; it has {} axes", axis, text(), rank_);
+  }
   return extents_[static_cast<std::size_t>(from_front)];
 }
 

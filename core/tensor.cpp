@@ -8,8 +8,10 @@
 
 namespace tapeline::inline TAPELINE_PRECISION {
 Tensor Tensor::reshaped(const Shape& to) const {
-  require<ShapeError>(to.size() == size(), "reshape: {} has {} elements, {} has {}; the sizes must be equal",
-                      shape.text(), size(), to.text(), to.size());
+  if (to.size() != size()) [[unlikely]] {
+    fail<ShapeError>("reshape: {} has {} elements, {} has {}; the sizes must be equal", shape.text(), size(),
+                     to.text(), to.size());
+  }
   return {to, data};
 }
 

@@ -58,9 +58,10 @@ Broadcast broadcast(std::string_view op, const Shape& a, const Shape& b) {
   Index size_a = 1, size_b = 1;
   for (int axis = Shape::max_rank - 1; axis >= 0; --axis) {
     const Index of_a = aligned_extent(a, axis), of_b = aligned_extent(b, axis);
-    require<ShapeError>(of_a == of_b || of_a == 1 || of_b == 1,
-                        "{}: a is {}, b is {}; aligned at the last axis, extents must be equal or 1", op,
-                        a.text(), b.text());
+    if (of_a != of_b && of_a != 1 && of_b != 1) [[unlikely]] {
+      fail<ShapeError>("{}: a is {}, b is {}; aligned at the last axis, extents must be equal or 1", op,
+                       a.text(), b.text());
+    }
     const auto at = static_cast<std::size_t>(axis);
     result.extent[at] = of_a == 1 ? of_b : of_a;
     result.step_a[at] = of_a == 1 ? 0 : size_a;

@@ -47,12 +47,13 @@ Var attention(Var q, Var k, Var v, const ScoreTerms& terms, const Dropout& dropo
   const ScoreTerm term = terms.term;
   const Shape &queries = q.shape(), &keys = k.shape(), &values = v.shape();
   require<ShapeError>(queries.rank() == 4 && keys.rank() == 4,
-                      "attention: q is {}, k is {}; expected [batch, heads, rows, head width]",
-                      queries.text(), keys.text());
-  require<ShapeError>(keys == values, "attention: k is {}, v is {}; they must be equal in shape", keys.text(),
-                      values.text());
+                      "attention: q is {}, k is {}; expected [batch, heads, rows, head width]", text(q),
+                      text(k));
+  require<ShapeError>(keys == values, "attention: k is {}, v is {}; they must be equal in shape", text(k),
+                      text(v));
   const auto check = [&](bool holds, const char* what) {
-    require<ShapeError>(holds, "attention: q is {}, k is {}; {}", queries.text(), keys.text(), what);
+    if (!holds) [[unlikely]]
+      fail<ShapeError>("attention: q is {}, k is {}; {}", queries.text(), keys.text(), what);
   };
   check(queries[0] == keys[0], "batches must match");
   check(queries[3] == keys[3], "head widths must match");
@@ -91,10 +92,12 @@ Var attention(Var q, const CachedKeyValues& cache, const ScoreTerms& terms, Atte
       !tape.recording(),
       "attention: a cache has no gradient; use a tape with Recording::off, or k and v as values");
   require<ShapeError>(queries.rank() == 4, "attention: q is {}; expected [batch, heads, rows, head width]",
-                      queries.text());
+                      text(q));
   const auto check = [&](bool holds, const char* what) {
-    require<ShapeError>(holds, "attention: q is {}, the cache holds [{}, {}, {}, {}]; {}", queries.text(),
-                        cache.batch, cache.heads, cache.rows, cache.width, what);
+    if (holds) [[likely]]
+      return;
+    fail<ShapeError>("attention: q is {}, the cache holds [{}, {}, {}, {}]; {}", queries.text(), cache.batch,
+                     cache.heads, cache.rows, cache.width, what);
   };
   check(queries[0] == cache.batch, "batches must match");
   check(queries[3] == cache.width, "head widths must match");

@@ -13,8 +13,8 @@ Turn turn_of(std::string_view op, const Rotation& rotation, Index time, Index he
   const Shape expected{time, rotation.width / 2};
   require<ShapeError>(
       rotation.sine && rotation.cosine.shape() == expected && rotation.sine.shape() == expected,
-      "{}: cosine is {}, sine is {}; expected {} for {} rows and a rotated width of {}", op,
-      rotation.cosine.shape().text(), text(rotation.sine), expected.text(), time, rotation.width);
+      "{}: cosine is {}, sine is {}; expected [{}, {}] for {} rows and a rotated width of {}", op,
+      text(rotation.cosine), text(rotation.sine), time, rotation.width / 2, time, rotation.width);
   require<StateError>(!rotation.cosine.needs_grad() && !rotation.sine.needs_grad(),
                       "{}: the rotation tables want a gradient, which this op does not give; pass constants",
                       op);
