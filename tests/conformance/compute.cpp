@@ -1,117 +1,21 @@
-// Compiled in both precisions; the other files of this program in none.
+// Compiled in both precisions, like encoded_work.cpp; the other files of this program in none.
 #include <cmath>
-#include <memory>
-#include <utility>
 
 #include "core/error.h"
-#include "core/ops.h"
-#include "layers/positional/registry.h"
-#include "tests/conformance/arrangement.h"
-#include "tests/conformance/work.h"
+#include "tests/conformance/encoded_work.h"
 
 namespace tapeline::conformance {
 
 namespace {
 
-Storage rounded(const GoldenArray& array, const Shape& shape) {
-  require<ShapeError>(array.size() == shape.size(), "an array of {} numbers where {} are needed",
-                      array.size(), shape.text());
-  Storage storage(shape);
-  for (Index i = 0; i < shape.size(); ++i) {
-    storage.data()[i] = static_cast<Real>(array.numbers[static_cast<std::size_t>(i)]);
-  }
-  return storage;
-}
-
-std::vector<double> numbers_of(const Tensor& tensor) { return {tensor.data, tensor.data + tensor.size()}; }
-
-/// The encoding of a piece of work with its parameters filled, and a pass to run it in.
-class Encoded {
- public:
-  explicit Encoded(const Work& work)
-      : work_(work),
-        encoding_(make_encoding(work.positional,
-                                {.width = work.width,
-                                 .heads = work.heads,
-                                 .head_width = work.head_width,
-                                 .layers = 1,
-                                 .train_length = work.train_length,
-                                 .causal = work.made_causal,
-                                 .scope = store_.root().scope("positional").scope(work.positional.kind)})) {
-    store_.allocate(0);
-    for (const LearnedArray& learned : work.learned) fill(learned);
-    store_.zero_gradients();
-    pass.declared_context = work.declared_context;
-  }
-
-  const PositionalEncoding* operator->() const { return encoding_.get(); }
-
-  /// Queries and keys are all rows of the work.
-  PassPositions all() const {
-    Positions rows{.begin = 0, .count = work_.rows};
-    if (!work_.positions.empty()) rows.axis[0] = work_.positions;
-    return {rows, rows};
-  }
-
-  ScoreTerms terms(const PassPositions& positions) {
-    ScoreTerms terms = encoding_->score_terms(pass, positions, 0);
-    terms.mask = work_.positional.keys;
-    return terms;
-  }
-
-  /// x [1, H, L, D] as queries or keys come to be.
-  Var turned(Var x, Role role, const PassPositions& positions) {
-    const Positions& rows = role == Role::query ? positions.query : positions.key;
-    const Rotation rotation = encoding_->rotation(pass, role, rows, positions, 0);
-    return rotation ? rotate(x, rotation) : x;
-  }
-
-  /// The gradients of the parameters as the arrays have them.
-  void add_gradients(std::vector<FoundArray>& found) {
-    for (const LearnedArray& learned : work_.learned) {
-      if (learned.array.empty()) continue;
-      const Tensor gradient = parameter(learned.parameter).grad();
-      found.push_back({"d_" + learned.array,
-                       arranged_back(learned, gradient.shape, work_.head_width, numbers_of(gradient)), true});
-    }
-  }
-
- private:
-  /// Shared by the layers or one a layer: found by its last name.
-  Parameter& parameter(const std::string& name) {
-    for (Parameter& known : store_.parameters()) {
-      if (known.name().ends_with("/" + name)) return known;
-    }
-    fail<ConfigError>("{} has no parameter \"{}\"", work_.positional.kind, name);
-  }
-
-  void fill(const LearnedArray& learned) {
-    const Tensor value = parameter(learned.parameter).mutable_value();
-    const std::vector<double> numbers = arranged(learned, value.shape, work_.head_width);
-    for (Index i = 0; i < value.size(); ++i) {
-      value.data[i] = static_cast<Real>(numbers[static_cast<std::size_t>(i)]);
-    }
-  }
-
-  const Work& work_;
-  ParameterStore store_;
-  std::unique_ptr<PositionalEncoding> encoding_;
-  Arena arena_;
-  GradientPool pool_;
-  Tape tape_{arena_, pool_};
-
- public:
-  Pass pass{tape_};
-};
-
 using Found = std::vector<FoundArray>;
 
-void backward(Encoded& encoded, Var out, const Storage& d_out) {
+void backward(EncodedWork& encoded, Var out, const Storage& d_out) {
   Tape& tape = encoded.pass.tape;
   tape.backward(sum(multiply(out, tape.constant(d_out.tensor()))));
 }
 
-Found compute_attention(const Work& work, Encoded& encoded) {
+Found compute_attention(const Work& work, EncodedWork& encoded) {
   const Shape shape{1, work.heads, work.rows, work.head_width};
   const Storage q = rounded(work.given.at("q"), shape), k = rounded(work.given.at("k"), shape);
   const Storage v = rounded(work.given.at("v"), shape), d_out = rounded(work.given.at("dout"), shape);
@@ -145,7 +49,7 @@ Storage joint_weight(const Work& work) {
   return joint;
 }
 
-Found compute_input(const Work& work, Encoded& encoded) {
+Found compute_input(const Work& work, EncodedWork& encoded) {
   const Storage x = rounded(work.given.at("x"), {1, work.rows, work.width});
   const Storage d_out = rounded(work.given.at("dout"), {1, work.heads, work.rows, work.head_width});
   const Storage weight = joint_weight(work);
@@ -163,7 +67,7 @@ Found compute_input(const Work& work, Encoded& encoded) {
   return found;
 }
 
-Found compute_added_rows(const Work& work, Encoded& encoded) {
+Found compute_added_rows(const Work& work, EncodedWork& encoded) {
   const Storage zeros({1, work.rows, work.width});
   const Var y =
       encoded->add_to_input(encoded.pass, encoded.pass.tape.constant(zeros.tensor()), encoded.all().query);
@@ -175,7 +79,7 @@ Rotation needed(const Rotation& rotation, const Work& work) {
   return rotation;
 }
 
-Found compute_frequencies(const Work& work, Encoded& encoded) {
+Found compute_frequencies(const Work& work, EncodedWork& encoded) {
   const Positions first{.begin = 1, .count = 1};
   const Rotation turn = needed(encoded->rotation(encoded.pass, Role::query, first, {first, first}, 0), work);
   FoundArray frequencies{"inv_freq", {}};
@@ -188,13 +92,13 @@ Found compute_frequencies(const Work& work, Encoded& encoded) {
   return {frequencies, {"cos_sin_factor", {factor}}};
 }
 
-Found compute_angles(const Work& work, Encoded& encoded) {
+Found compute_angles(const Work& work, EncodedWork& encoded) {
   const PassPositions all = encoded.all();
   const Rotation turn = needed(encoded->rotation(encoded.pass, Role::query, all.query, all, 0), work);
   return {{"cos", numbers_of(turn.cosine.value())}, {"sin", numbers_of(turn.sine.value())}};
 }
 
-Found compute_turned(const Work& work, Encoded& encoded) {
+Found compute_turned(const Work& work, EncodedWork& encoded) {
   const Shape shape{1, work.heads, work.rows, work.head_width};
   const Storage q = rounded(work.given.at("q"), shape), k = rounded(work.given.at("k"), shape);
   const PassPositions all = encoded.all();
@@ -220,7 +124,7 @@ double added(const Work& work, const ScoreTerms& terms, Index h, Index i, Index 
   return table.data[h * table.shape.last() + column];
 }
 
-Found compute_bias(const Work& work, Encoded& encoded) {
+Found compute_bias(const Work& work, EncodedWork& encoded) {
   const ScoreTerms terms = encoded.terms(encoded.all());
   FoundArray bias{work.result, {}};
   for (Index h = 0; h < work.heads; ++h) {
@@ -232,7 +136,7 @@ Found compute_bias(const Work& work, Encoded& encoded) {
   return {bias};
 }
 
-Found compute_row_of_pair(const Work& work, Encoded& encoded) {
+Found compute_row_of_pair(const Work& work, EncodedWork& encoded) {
   const ScoreTerms terms = encoded.terms(encoded.all());
   const auto* vectors = std::get_if<RelativeVectors>(&terms.term);
   require<ConfigError>(vectors != nullptr && vectors->query_vectors, "{} has no relative vectors",
@@ -252,7 +156,7 @@ Found compute_row_of_pair(const Work& work, Encoded& encoded) {
 }
 
 /// The query stands behind all keys before it, as in generation.
-Found compute_factor(const Work& work, Encoded& encoded) {
+Found compute_factor(const Work& work, EncodedWork& encoded) {
   FoundArray factors{work.result, {}};
   for (const Index position : work.positions) {
     const ScoreTerms terms =
@@ -265,7 +169,7 @@ Found compute_factor(const Work& work, Encoded& encoded) {
 }  // namespace
 
 std::vector<FoundArray> compute(Real, const Work& work) {
-  Encoded encoded(work);
+  EncodedWork encoded(work);
   switch (work.quantity) {
     case Quantity::attention:
       return compute_attention(work, encoded);

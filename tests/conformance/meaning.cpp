@@ -73,7 +73,7 @@ const std::vector<Meaning>& meanings() {
        .parts = {{"", "table", Arrangement::identity}, {"Kr", "key_projection", Arrangement::projected},
                  {"Qr", "query_projection", Arrangement::projected}}},
       {.encoding = "deberta", .kind = "deberta",
-       .settings = {{"deberta.span", "max_position"}, {"deberta.position_buckets", "position_buckets"}}},
+       .settings = {{"deberta.max_position", "max_position"}, {"deberta.position_buckets", "position_buckets"}}},
       {.encoding = "cope", .kind = "cope", .settings = {{"cope.rows", "npos"}, {"cope.divide", "divide"}}, .parts = {{"e", "table"}}},
   };
   return table;

@@ -204,10 +204,7 @@ void settle_sizes(Work& work, const GoldenCase& of, const GoldenCase* inputs) {
   }
   if (of.has("Wr")) work.width = of.array("Wr").shape.front();
   if (of.has("Kr")) work.width = std::max(work.width, of.array("Kr").shape[1]);
-  if (of.knows("max_position")) {
-    work.train_length = of.integer("max_position");
-    work.width = 2 * work.train_length;
-  }
+  if (of.knows("max_position")) work.train_length = of.integer("max_position");
 }
 
 void add_parts(Work& work, const GoldenCase& of, const Meaning& meaning) {
