@@ -23,6 +23,8 @@ void write_output(std::string_view text) {
   fail<FileError>("standard output: cannot be written: {}", std::strerror(error));
 }
 
+void write_note(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }
+
 std::string printed_json(const nlohmann::ordered_json& json) {
   return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + '\n';
 }

@@ -14,6 +14,9 @@ void write_output(std::string_view text);
 /// be, becomes U+FFFD.
 std::string printed_json(const nlohmann::ordered_json& json);
 
+/// Writes to standard error what was asked for beside the results.
+void write_note(std::string_view text);
+
 /// Error texts on one line: line breaks become blanks.
 void write_error(std::string_view text);
 

@@ -23,6 +23,30 @@ KeyValueCache::KeyValueCache(Index layers, Index batch, Index heads, Index head_
 
 void KeyValueCache::clear() { length_ = held_ = next_layer_ = coming_ = 0; }
 
+void KeyValueCache::repeat(Index batch) {
+  require<StateError>(batch_ == 1 && next_layer_ == 0,
+                      "key/value cache: {} sequences, {} layers of a pass appended; one sequence between "
+                      "passes is expected",
+                      batch_, next_layer_);
+  require<ShapeError>(batch >= 1, "key/value cache: {} sequences; at least 1 is expected", batch);
+  const std::size_t numbers_each = static_cast<std::size_t>(batch * heads_ * capacity_ * head_width_);
+  try {
+    for (Layer& layer : layers_) {
+      for (std::vector<Real>* numbers : {&layer.keys, &layer.values}) {
+        const auto of_one = static_cast<std::ptrdiff_t>(numbers->size());
+        numbers->resize(numbers_each);
+        for (Index sequence = 1; sequence < batch; ++sequence) {
+          std::copy_n(numbers->begin(), of_one, numbers->begin() + sequence * of_one);
+        }
+      }
+    }
+  } catch (const std::bad_alloc&) {
+    fail_memory(fmt::format("a key/value cache of {} sequences", batch),
+                2 * layers_.size() * numbers_each * sizeof(Real));
+  }
+  batch_ = batch;
+}
+
 std::size_t KeyValueCache::bytes() const {
   std::size_t numbers = 0;
   for (const Layer& layer : layers_) numbers += layer.keys.capacity() + layer.values.capacity();

@@ -19,8 +19,12 @@ class KeyValueCache {
 
   /// Rows of the sequence seen so far (those dropped by the window included): the number of the next row.
   Index length() const { return length_; }
+  Index batch() const { return batch_; }
   /// Forgets everything, a pass that failed half-way included; keeps the memory.
   void clear();
+  /// Makes a cache of one sequence one of `batch` sequences, each with the rows that it holds. Throws
+  /// StateError for a cache of more than one.
+  void repeat(Index batch);
 
   /// Adds `k`, `v` [B, Hkv, T, D] of one layer as the rows after length(); returns the view that this layer's
   /// queries attend to, valid until the next pass. length() moves on when the last layer has appended.

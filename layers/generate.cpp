@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include "core/error.h"
 
@@ -12,40 +13,61 @@ namespace tapeline::inline TAPELINE_PRECISION {
 
 namespace {
 
-/// The model, the tokens so far, and the window of them that the model looks at.
+/// The model, the tokens so far of every text, and the window of them that the model looks at. All texts are
+/// of one length, so they share the window.
 class Writer {
  public:
-  Writer(const Transformer& model, const Generation& request, std::span<const Token> prompt)
-      : model_(model), request_(request), text_(prompt.begin(), prompt.end()) {
+  Writer(const Transformer& model, const Generation& request, std::span<const Token> prompt, Index texts)
+      : model_(model),
+        request_(request),
+        texts_(static_cast<std::size_t>(texts), {prompt.begin(), prompt.end()}) {
     const Index whole = static_cast<Index>(prompt.size()) + request.tokens;
     declared_context_ = std::min(whole, model.max_length().value_or(whole));
-    logits_.resize(static_cast<std::size_t>(model.plan().vocabulary));
+    logits_.resize(static_cast<std::size_t>(texts * model.plan().vocabulary));
+    // Up to the first token the texts are one.
     if (request.cached) cache_.emplace(model.make_cache(1, std::min<Index>(declared_context_, 4096)));
   }
 
   Index slides() const { return slides_; }
-  void add(Token token) { text_.push_back(token); }
+  std::size_t cache_bytes() const { return cache_ ? cache_->bytes() : 0; }
+  /// The next token of a text; every text gets one before the next logits.
+  void add(Index text, Token token) { texts_[static_cast<std::size_t>(text)].push_back(token); }
+  Token last(Index text) const { return texts_[static_cast<std::size_t>(text)].back(); }
 
-  /// The logits of the token that comes next, valid until the next call.
-  std::span<const Real> next_logits() {
+  /// The logits of the token that comes next in this text, valid until the next run().
+  std::span<const Real> logits(Index text) const {
+    const auto vocabulary = static_cast<std::size_t>(model_.plan().vocabulary);
+    return std::span(logits_).subspan(static_cast<std::size_t>(text) * vocabulary, vocabulary);
+  }
+
+  /// Makes the logits of all texts.
+  void run() {
     slide();
+    const Index end = static_cast<Index>(texts_.front().size());
     if (!cache_) {
-      run(std::span(text_).subspan(static_cast<std::size_t>(window_begin_)), nullptr, true);
-      return logits_;
+      run(window_begin_, end - window_begin_, count(), nullptr, true);
+      return;
     }
-    const Index end = static_cast<Index>(text_.size());
+    const bool one = cache_->batch() < count();
     for (Index at = window_begin_ + cache_->length(); at < end;) {
       const Index rows = std::min(model_.rows_a_pass(request_.prefill_chunk), end - at);
-      run(std::span(text_).subspan(static_cast<std::size_t>(at), static_cast<std::size_t>(rows)), &*cache_,
-          at + rows == end);
+      run(at, rows, cache_->batch(), &*cache_, at + rows == end);
       at += rows;
     }
-    return logits_;
+    if (one) {
+      cache_->repeat(count());
+      const auto vocabulary = static_cast<std::size_t>(model_.plan().vocabulary);
+      for (std::size_t to = vocabulary; to < logits_.size(); to += vocabulary) {
+        std::copy_n(logits_.begin(), vocabulary, logits_.begin() + static_cast<std::ptrdiff_t>(to));
+      }
+    }
   }
 
  private:
+  Index count() const { return static_cast<Index>(texts_.size()); }
+
   void slide() {
-    const Index end = static_cast<Index>(text_.size());
+    const Index end = static_cast<Index>(texts_.front().size());
     const std::optional<Index> longest = model_.max_length();
     if (!longest || end - window_begin_ <= *longest) return;
     window_begin_ = end - std::max<Index>(1, *longest / 2);
@@ -53,30 +75,48 @@ class Writer {
     if (cache_) cache_->clear();
   }
 
-  void run(std::span<const Token> ids, KeyValueCache* cache, bool wanted) {
+  /// Rows [at, at + rows) of the first `batch` texts.
+  void run(Index at, Index rows, Index batch, KeyValueCache* cache, bool wanted) {
+    ids_.clear();
+    for (Index text = 0; text < batch; ++text) {
+      const auto from = texts_[static_cast<std::size_t>(text)].begin() + at;
+      ids_.insert(ids_.end(), from, from + rows);
+    }
     Tape tape(arena_, gradients_, Recording::off);
     Pass pass(tape);
     pass.declared_context = declared_context_;
     pass.position_key = random_key(request_.sampling.seed, "positions");
-    const Tensor rows = model_.hidden(pass, ids, 1, cache).value();  // [1, T, C]
+    const Tensor hidden = model_.hidden(pass, ids_, batch, cache).value();  // [B, T, C]
     if (!wanted) return;
-    const Index width = rows.shape.last();
-    const Tensor last{{1, width}, rows.data + rows.size() - width};
-    const Tensor logits = model_.logits(pass, tape.constant(last)).value();  // [1, V]
+    const Index width = hidden.shape.last();
+    Tensor last = hidden.reshaped({batch * rows, width});
+    if (rows > 1) {
+      last = tape.allocate({batch, width});
+      for (Index text = 0; text < batch; ++text) {
+        std::copy_n(hidden.data + ((text + 1) * rows - 1) * width, width, last.data + text * width);
+      }
+    }
+    const Tensor logits = model_.logits(pass, tape.constant(last)).value();  // [B, V]
     std::copy_n(logits.data, logits.size(), logits_.data());
   }
 
   const Transformer& model_;
   const Generation& request_;
-  std::vector<Token> text_;
+  std::vector<std::vector<Token>> texts_;
+  std::vector<Token> ids_;  // of a run
   Index window_begin_ = 0;
   Index slides_ = 0;
   Index declared_context_ = 0;
   std::optional<KeyValueCache> cache_;
-  std::vector<Real> logits_;
+  std::vector<Real> logits_;  // [texts, V]
   Arena arena_;
   GradientPool gradients_;
 };
+
+RandomKey draws_of(const Sampling& sampling) {
+  const RandomKey key = random_key(sampling.seed, "sampling");
+  return sampling.text == 0 ? key : key.child(static_cast<std::uint64_t>(sampling.text));
+}
 
 }  // namespace
 
@@ -116,8 +156,7 @@ Token sample(std::span<const Real> logits, const Sampling& sampling, Index draw)
   std::size_t count = 0;
   while (count < weights.size() && (count == 0 || kept < sampling.top_p * total)) kept += weights[count++];
 
-  double left =
-      kept * random_uniform(random_key(sampling.seed, "sampling"), static_cast<std::uint64_t>(draw));
+  double left = kept * random_uniform(draws_of(sampling), static_cast<std::uint64_t>(draw));
   for (std::size_t i = 0; i + 1 < count; ++i) {
     left -= weights[i];
     if (left < 0) return order[i];
@@ -127,20 +166,45 @@ Token sample(std::span<const Real> logits, const Sampling& sampling, Index draw)
 
 Generated generate(const Transformer& model, std::span<const Token> prompt, const Generation& request,
                    const std::function<bool(Token)>& on_token) {
+  GeneratedTexts made = generate_texts(
+      model, prompt, request, 1, [&on_token](Index, Token token) { return !on_token || on_token(token); });
+  return {std::move(made.texts.front()), made.slides, made.cache_bytes};
+}
+
+GeneratedTexts generate_texts(const Transformer& model, std::span<const Token> prompt,
+                              const Generation& request, Index count,
+                              const std::function<bool(Index text, Token token)>& on_token) {
   validate(request.sampling);
   require<ConfigError>(request.tokens >= 0, "{} tokens to generate; 0 or more are expected", request.tokens);
   require<ConfigError>(request.prefill_chunk >= 1, "prefill in chunks of {} rows; at least 1 is needed",
                        request.prefill_chunk);
+  require<ConfigError>(count >= 1, "{} texts to generate; at least 1 is expected", count);
   require<DataError>(!prompt.empty(), "the prompt is empty; generation starts from at least one token");
-  Writer writer(model, request, prompt);
-  Generated result;
-  for (Index number = 0; number < request.tokens; ++number) {
-    const Token token = sample(writer.next_logits(), request.sampling, number);
-    result.tokens.push_back(token);
-    writer.add(token);
-    if (on_token && !on_token(token)) break;
+  Writer writer(model, request, prompt, count);
+  GeneratedTexts result;
+  result.texts.resize(static_cast<std::size_t>(count));
+  std::vector<bool> ended(static_cast<std::size_t>(count), false);
+  Index going_on = count;
+  for (Index number = 0; number < request.tokens && going_on > 0; ++number) {
+    writer.run();
+    for (Index text = 0; text < count; ++text) {
+      const auto place = static_cast<std::size_t>(text);
+      if (ended[place]) {  // its row of the batch is there all the same
+        writer.add(text, writer.last(text));
+        continue;
+      }
+      Sampling sampling = request.sampling;
+      sampling.text += text;
+      const Token token = sample(writer.logits(text), sampling, number);
+      result.texts[place].push_back(token);
+      writer.add(text, token);
+      if (!on_token || on_token(text, token)) continue;
+      ended[place] = true;
+      --going_on;
+    }
   }
   result.slides = writer.slides();
+  result.cache_bytes = writer.cache_bytes();
   return result;
 }
 

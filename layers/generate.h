@@ -15,6 +15,7 @@ struct Sampling {
   Index top_k = 0;         ///< only the k largest; 0, or above the vocabulary: all
   double top_p = 1;        ///< only the fewest, largest first, whose probabilities reach p
   std::uint64_t seed = 0;  ///< of the stream "sampling"; draw number n belongs to token number n
+  Index text = 0;          ///< which of several texts of one seed: each has draws of its own
 };
 
 /// Throws ConfigError for a value that makes no sense.
@@ -32,8 +33,16 @@ struct Generation {
 };
 
 struct Generated {
-  std::vector<Token> tokens;  ///< without the prompt
-  Index slides = 0;           ///< how often the window was begun anew
+  std::vector<Token> tokens;    ///< without the prompt
+  Index slides = 0;             ///< how often the window was begun anew
+  std::size_t cache_bytes = 0;  ///< memory of the key/value cache at the end; 0 without one
+};
+
+/// Several continuations of one prompt.
+struct GeneratedTexts {
+  std::vector<std::vector<Token>> texts;  ///< without the prompt
+  Index slides = 0;
+  std::size_t cache_bytes = 0;
 };
 
 /// Continues `prompt`. Where the encoding has a longest sequence and it is reached, the window slides: the
@@ -43,5 +52,12 @@ struct Generated {
 /// DataError for an empty prompt, ShapeError for a prompt token outside the vocabulary.
 Generated generate(const Transformer& model, std::span<const Token> prompt, const Generation& request,
                    const std::function<bool(Token)>& on_token = {});
+
+/// The same for `count` texts at once, in one batch over one cache: the prompt is run once, and text number n
+/// is drawn with Sampling::text n, so it does not depend on how many others there are. `on_token` sees each
+/// token of each text as it comes, text after text; false ends that text, and the last end stops.
+GeneratedTexts generate_texts(const Transformer& model, std::span<const Token> prompt,
+                              const Generation& request, Index count,
+                              const std::function<bool(Index text, Token token)>& on_token = {});
 
 }  // namespace tapeline::inline TAPELINE_PRECISION

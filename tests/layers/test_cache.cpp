@@ -102,3 +102,29 @@ TEST_CASE("cache: calls out of order and shapes that do not fit are refused") {
   CHECK_THROWS_AS(cache.key_rows(0), ShapeError);
   CHECK_THROWS_AS(KeyValueCache(0, 1, 1, 2, {}), ShapeError);
 }
+
+TEST_CASE("cache: one sequence becomes several that hold its rows, and go on each by itself") {
+  for (const KeyMask mask : {KeyMask{}, KeyMask{.causal = true, .window = 4, .sinks = 1}}) {
+    KeyValueCache cache(2, 1, 3, 2, mask);
+    for (const Index count : {5, 1, 7}) append_and_check(cache, 1, 3, count);
+    cache.repeat(4);
+    CHECK(cache.batch() == 4);
+    CHECK(cache.length() == 13);
+    const Positions announced = cache.key_rows(2);
+    const Storage k = rows_of(4, 3, 13, 2, 1), v = rows_of(4, 3, 13, 2, -1);
+    for (Index layer = 0; layer < 2; ++layer) {
+      const CachedKeyValues seen = cache.append(layer, k.tensor(), v.tensor());
+      CHECK(seen.batch == 4);
+      for (Index head = 0; head < 12; ++head) {
+        for (Index row = 0; row < seen.rows; ++row) {
+          const Index number = announced.at(row), at = head * seen.head_stride + row * seen.width;
+          const double shift = 0.125 * static_cast<double>(number < 13 ? head % 3 : head);
+          REQUIRE(static_cast<double>(seen.keys[at]) == static_cast<double>(number) + shift);
+          REQUIRE(static_cast<double>(seen.values[at + 1]) == -static_cast<double>(number) + shift);
+        }
+      }
+    }
+    CHECK_THROWS_AS(cache.repeat(5), StateError);
+    CHECK_THROWS_AS(KeyValueCache(1, 1, 1, 1, mask).repeat(0), ShapeError);
+  }
+}

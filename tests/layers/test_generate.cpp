@@ -180,3 +180,64 @@ TEST_CASE("generation: seeds repeat, differ, and do not depend on the cache; the
   CHECK(heard.size() == 4);
   CHECK(generate(model, prompt, {.tokens = 0}).tokens.empty());
 }
+
+TEST_CASE("generation of several texts: each is what it is alone, with and without the cache, past slides") {
+  for (const std::string& kind : all_kinds()) {
+    const Transformer model = wandering(tiny_plan(kind, 16));
+    for (const Index length : {1, 5, 23}) {
+      const std::vector<Token> prompt = tiny_tokens(length);
+      for (const bool cached : {true, false}) {
+        const Generation request{
+            .tokens = 30, .sampling = {.temperature = 3, .seed = 4}, .cached = cached, .prefill_chunk = 7};
+        const GeneratedTexts together = generate_texts(model, prompt, request, 3);
+        REQUIRE(together.texts.size() == 3);
+        CHECK(std::set(together.texts.begin(), together.texts.end()).size() == 3);
+        CHECK((together.cache_bytes > 0) == cached);
+        for (Index text = 0; text < 3; ++text) {
+          Generation alone = request;
+          alone.sampling.text = text;
+          alone.cached = true;
+          const Generated one = generate(model, prompt, alone);
+          CHECK_MESSAGE(together.texts[static_cast<std::size_t>(text)] == one.tokens, kind, ", prompt of ",
+                        length, ", text ", text);
+          CHECK(together.slides == one.slides);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("generation of several texts: one that has ended does not change or stop the others") {
+  const Transformer model = wandering(tiny_plan(test::any_kind(), 64));
+  const Generation request{.tokens = 20, .sampling = {.temperature = 3, .seed = 4}};
+  const std::vector<Token> prompt = tiny_tokens(3);
+  const GeneratedTexts whole = generate_texts(model, prompt, request, 3);
+  std::vector<std::vector<Token>> heard(3);
+  const GeneratedTexts cut = generate_texts(model, prompt, request, 3, [&](Index text, Token token) {
+    std::vector<Token>& mine = heard[static_cast<std::size_t>(text)];
+    mine.push_back(token);
+    return text != 1 || mine.size() < 5;
+  });
+  CHECK(heard == cut.texts);
+  CHECK(cut.texts[0] == whole.texts[0]);
+  CHECK(cut.texts[2] == whole.texts[2]);
+  CHECK(cut.texts[1] == std::vector<Token>(whole.texts[1].begin(), whole.texts[1].begin() + 5));
+  Index calls = 0;
+  generate_texts(model, prompt, request, 3, [&](Index, Token) {
+    ++calls;
+    return false;
+  });
+  CHECK(calls == 3);
+  CHECK_THROWS_AS(generate_texts(model, prompt, request, 0), ConfigError);
+}
+
+TEST_CASE("generation of several texts: under a window, over a cache that drops rows") {
+  ModelPlan plan = tiny_plan(test::any_kind(), 64);
+  plan.positional.keys = {.causal = true, .window = 5, .sinks = 1};
+  const Transformer model = wandering(plan);
+  const Generation request{.tokens = 40, .sampling = {.temperature = 3}, .prefill_chunk = 4};
+  Generation uncached = request;
+  uncached.cached = false;
+  CHECK(generate_texts(model, tiny_tokens(9), request, 2).texts ==
+        generate_texts(model, tiny_tokens(9), uncached, 2).texts);
+}
