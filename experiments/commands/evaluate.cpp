@@ -21,6 +21,7 @@
 #include "train/config_text.h"
 #include "train/config_warnings.h"
 #include "train/evaluate.h"
+#include "train/log.h"
 #include "train/progress.h"
 #include "train/run_folder.h"
 #include "train/signals.h"
