@@ -26,23 +26,16 @@ Index parse_rows(const std::string& text, Index train_length) {
 
 }  // namespace
 
-ContextualEncoding::ContextualEncoding(const Scope& scope, const Settings& settings)
-    : PositionalEncoding(settings.head_width), divide_(settings.divide) {
-  const ParameterSpec table{.shape = {settings.rows, settings.head_width}, .initializer = zeros()};
-  if (settings.shared) {
-    tables_.push_back(&scope.add("table", table));
-    return;
-  }
-  const Scope blocks = scope.store().root().scope("blocks");
-  for (Index layer = 0; layer < settings.layers; ++layer) {
-    tables_.push_back(&blocks.scope(layer).scope("attention").scope("positional").add("table", table));
-  }
-}
+ContextualEncoding::ContextualEncoding(const EncodingContext& context, const Settings& settings)
+    : PositionalEncoding(context.head_width),
+      divide_(settings.divide),
+      tables_(context, !settings.shared, [&](const Scope& scope) {
+        return &scope.add("table", {.shape = {settings.rows, context.head_width}, .initializer = zeros()});
+      }) {}
 
 ScoreTerms ContextualEncoding::score_terms(Pass& pass, const PassPositions& all, Index layer) const {
   ScoreTerms terms = PositionalEncoding::score_terms(pass, all, layer);
-  Parameter& table = *tables_[tables_.size() == 1 ? 0 : static_cast<std::size_t>(layer)];
-  terms.term = ContextualPositions{.table = pass.tape.leaf(table), .scaled = divide_};
+  terms.term = ContextualPositions{.table = pass.tape.leaf(*tables_[layer]), .scaled = divide_};
   return terms;
 }
 
@@ -76,10 +69,8 @@ const EncodingKind& cope_kind() {
             "positional.kind = \"cope\" needs the causal mask: its positions are counted from "
             "the query backwards; choose another kind");
         return std::make_unique<ContextualEncoding>(
-            context.scope,
+            context,
             ContextualEncoding::Settings{.rows = parse_rows(options.text("rows"), context.train_length),
-                                         .head_width = context.head_width,
-                                         .layers = context.layers,
                                          .divide = options.flag("divide"),
                                          .shared = options.flag("shared")});
       },

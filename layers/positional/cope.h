@@ -1,8 +1,6 @@
 #pragma once
 
-#include <vector>
-
-#include "layers/positional/registry.h"
+#include "layers/positional/per_layer.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
 
@@ -16,18 +14,17 @@ namespace tapeline::inline TAPELINE_PRECISION {
 class ContextualEncoding final : public PositionalEncoding {
  public:
   struct Settings {
-    Index rows = 0, head_width = 0, layers = 0;
+    Index rows = 0;
     bool divide = true;   ///< false: q . e is added to c q . k as it is, as the paper's listing does
     bool shared = false;  ///< one table for all layers
   };
-  /// `scope`: that of the encoding; tables a layer go below the root of its store.
-  ContextualEncoding(const Scope& scope, const Settings& settings);
+  ContextualEncoding(const EncodingContext& context, const Settings& settings);
 
   ScoreTerms score_terms(Pass& pass, const PassPositions& all, Index layer) const override;
 
  private:
   bool divide_;
-  std::vector<Parameter*> tables_;  // one, or one a layer
+  PerLayer<Parameter*> tables_;
 };
 
 const EncodingKind& cope_kind();

@@ -75,11 +75,10 @@ DebertaPositions::DebertaPositions(const EncodingContext& context, const Setting
   }
   const ParameterSpec projection{
       .shape = {context.heads * context.head_width, context.width}, .initializer = normal(), .decays = true};
-  for (Index layer = 0; layer < context.layers; ++layer) {
-    const Scope scope = layer_scope(context, layer);
-    key_projections_.push_back(&scope.add("key_projection", projection));
-    query_projections_.push_back(&scope.add("query_projection", projection));
-  }
+  projections_ = PerLayer<Projections>(context, true, [&](const Scope& scope) {
+    Parameter* const key = &scope.add("key_projection", projection);
+    return Projections{key, &scope.add("query_projection", projection)};
+  });
 }
 
 Var DebertaPositions::table(Pass& pass) const {
@@ -98,7 +97,7 @@ Var DebertaPositions::projected(Pass& pass, Index slot, Parameter& projection) c
 double DebertaPositions::table_flops(Index /*rows*/) const {
   const auto rows = static_cast<double>(table_->shape()[0]), width = static_cast<double>(table_->shape()[1]);
   // K^r and Q^r: a product forward, one each for the gradients of table and weight.
-  return 2 * static_cast<double>(key_projections_.size()) * 6 * rows * width * width;
+  return 2 * static_cast<double>(projections_.count()) * 6 * rows * width * width;
 }
 
 ScoreTerms DebertaPositions::score_terms(Pass& pass, const PassPositions& all, Index layer) const {
@@ -111,10 +110,10 @@ ScoreTerms DebertaPositions::score_terms(Pass& pass, const PassPositions& all, I
         settings_.max_position == 0 ? distance : deberta_bucket(distance, k, settings_.max_position);
     return std::clamp(at + k, Index{0}, 2 * k - 1);
   };
-  const auto place = static_cast<std::size_t>(layer);
+  const Projections& projections = projections_[layer];
   RelativeVectors vectors;
-  vectors.query_vectors = projected(pass, 2 * layer, *key_projections_[place]);
-  vectors.key_vectors = projected(pass, 2 * layer + 1, *query_projections_[place]);
+  vectors.query_vectors = projected(pass, 2 * layer, *projections.key);
+  vectors.key_vectors = projected(pass, 2 * layer + 1, *projections.query);
   vectors.query_index = distance_index(pass, span, row);
   vectors.key_index = settings_.reversed_key_index
                           ? distance_index(pass, span, [&row](Index distance) { return row(-distance); })

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <vector>
-
+#include "layers/positional/per_layer.h"
 #include "layers/positional/relative_tables.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
@@ -29,13 +28,16 @@ class DebertaPositions final : public PositionalEncoding {
   double table_flops(Index rows) const override;
 
  private:
+  struct Projections {
+    Parameter *key, *query;
+  };
   Var table(Pass& pass) const;                                         // [2k, C]
   Var projected(Pass& pass, Index slot, Parameter& projection) const;  // [2k, H D]
 
   Settings settings_;
   bool causal_;
   Parameter *table_, *gain_ = nullptr, *shift_ = nullptr;
-  std::vector<Parameter*> key_projections_, query_projections_;
+  PerLayer<Projections> projections_;
   KeptTables tables_;
 };
 

@@ -44,22 +44,16 @@ enum NetworkSlot : Index { cuts_slot, slopes_slot, intercepts_slot };
 
 }  // namespace
 
-FirePositions::FirePositions(const Scope& scope, const Settings& settings)
-    : PositionalEncoding(settings.head_width), settings_(settings) {
+FirePositions::FirePositions(const EncodingContext& context, const Settings& settings)
+    : PositionalEncoding(context.head_width), length_(settings.length), causal_(context.causal) {
   require<ConfigError>(settings.hidden >= 1 && settings.hidden <= most_hidden,
                        "positional.fire.hidden = {}; it must be 1 to {}", settings.hidden, most_hidden);
-  if (settings.shared) {
-    networks_.push_back(make_network(scope));
-    return;
-  }
-  const Scope blocks = scope.store().root().scope("blocks");
-  for (Index layer = 0; layer < settings.layers; ++layer) {
-    networks_.push_back(make_network(blocks.scope(layer).scope("attention").scope("positional")));
-  }
+  networks_ = PerLayer<Network>(context, !settings.shared, [&](const Scope& scope) {
+    return make_network(scope, settings.hidden, context.heads);
+  });
 }
 
-FirePositions::Network FirePositions::make_network(const Scope& scope) const {
-  const Index hidden = settings_.hidden, heads = settings_.heads;
+FirePositions::Network FirePositions::make_network(const Scope& scope, Index hidden, Index heads) {
   return {&scope.add("kappa", {.shape = {1}, .initializer = constant(initial_kappa)}),
           &scope.add("mu", {.shape = {1}, .initializer = constant(initial_mu)}),
           &scope.add("inner_weight", {.shape = {hidden}, .initializer = uniform_for(1)}),
@@ -70,7 +64,7 @@ FirePositions::Network FirePositions::make_network(const Scope& scope) const {
 }
 
 ScoreTerms FirePositions::score_terms(Pass& pass, const PassPositions& all, Index layer) const {
-  const Network& network = networks_[static_cast<std::size_t>(settings_.shared ? 0 : layer)];
+  const Network& network = networks_[layer];
   Tape& tape = pass.tape;
   // All three come from one call; whoever asks for one of them first makes them all.
   PiecewiseLinear made;
@@ -83,14 +77,14 @@ ScoreTerms FirePositions::score_terms(Pass& pass, const PassPositions& all, Inde
       return made.*which;
     });
   };
-  const Distances distances = distances_of(all, settings_.causal);
+  const Distances distances = distances_of(all, causal_);
   RowNormalizedBias term;
   term.first_distance = distances.first;
   term.numerator = pass.once(network.kappa, distances.slot(), [&] {
     return log_distances(tape.leaf(*network.kappa), distances.first, distances.count);
   });
   term.denominator = pass.once(network.mu, rows_slot(all.query), [&] {
-    return log_thresholds(tape.leaf(*network.kappa), tape.leaf(*network.mu), settings_.length, all.query);
+    return log_thresholds(tape.leaf(*network.kappa), tape.leaf(*network.mu), length_, all.query);
   });
   term.cuts = part(cuts_slot, &PiecewiseLinear::cuts);
   term.slopes = part(slopes_slot, &PiecewiseLinear::slopes);
@@ -127,14 +121,10 @@ const EncodingKind& fire_kind() {
       .make = [](const OptionValues& options,
                  const EncodingContext& context) -> std::unique_ptr<PositionalEncoding> {
         return std::make_unique<FirePositions>(
-            context.scope,
-            FirePositions::Settings{.heads = context.heads,
-                                    .head_width = context.head_width,
-                                    .layers = context.layers,
-                                    .hidden = options.integer("hidden"),
+            context,
+            FirePositions::Settings{.hidden = options.integer("hidden"),
                                     .length = parse_length(options.text("length"), context.train_length),
-                                    .shared = options.flag("shared"),
-                                    .causal = context.causal});
+                                    .shared = options.flag("shared")});
       },
   };
   return kind;

@@ -1,8 +1,6 @@
 #pragma once
 
-#include <vector>
-
-#include "layers/positional/registry.h"
+#include "layers/positional/per_layer.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
 
@@ -15,14 +13,12 @@ namespace tapeline::inline TAPELINE_PRECISION {
 class FirePositions final : public PositionalEncoding {
  public:
   struct Settings {
-    Index heads = 0, head_width = 0, layers = 0;
     Index hidden = 32;
-    double length = 0;  ///< of T at mu = 1
-    bool shared = false;
-    bool causal = true;
+    double length = 0;    ///< of T at mu = 1
+    bool shared = false;  ///< one function for all layers (FIRE-S)
   };
-  /// `scope`: "positional/fire". Throws ConfigError for sizes that make no sense.
-  FirePositions(const Scope& scope, const Settings& settings);
+  /// Throws ConfigError for a number of hidden units that makes no sense.
+  FirePositions(const EncodingContext& context, const Settings& settings);
 
   ScoreTerms score_terms(Pass& pass, const PassPositions& all, Index layer) const override;
 
@@ -30,10 +26,11 @@ class FirePositions final : public PositionalEncoding {
   struct Network {
     Parameter *kappa, *mu, *inner_weight, *inner_bias, *output_weight, *output_bias;
   };
-  Network make_network(const Scope& scope) const;
+  static Network make_network(const Scope& scope, Index hidden, Index heads);
 
-  Settings settings_;
-  std::vector<Network> networks_;  // one, or one a layer
+  double length_;
+  bool causal_;
+  PerLayer<Network> networks_;
 };
 
 const EncodingKind& fire_kind();

@@ -23,28 +23,26 @@ double size_of(Index distance) { return static_cast<double>(std::abs(distance));
 
 }  // namespace
 
-KerplePositions::KerplePositions(const Scope& scope, const Settings& settings)
-    : DistanceEncoding({.heads = settings.heads,
-                        .head_width = settings.head_width,
-                        .causal = settings.causal,
-                        .sets = settings.per_layer ? settings.layers : 1}),
+KerplePositions::KerplePositions(const EncodingContext& context, const Settings& settings)
+    : DistanceEncoding({.heads = context.heads,
+                        .head_width = context.head_width,
+                        .causal = context.causal,
+                        .sets = settings.per_layer ? context.layers : 1}),
       form_(settings.form) {
   const bool power = settings.form == KerpleForm::power;
   const ParameterSpec outer{
-      .shape = {settings.heads}, .initializer = uniform(power ? 1 : 2), .bounds = {.lowest = lowest}};
+      .shape = {context.heads}, .initializer = uniform(power ? 1 : 2), .bounds = {.lowest = lowest}};
   ParameterSpec inner{
-      .shape = {settings.heads}, .initializer = uniform(power ? 2 : 1), .bounds = {.lowest = lowest}};
+      .shape = {context.heads}, .initializer = uniform(power ? 2 : 1), .bounds = {.lowest = lowest}};
   if (power) inner.bounds.highest = 2;
-  const auto add = [&](const Scope& to) { pairs_.push_back({&to.add("r1", outer), &to.add("r2", inner)}); };
-  if (!settings.per_layer) add(scope);
-  for (Index layer = 0; settings.per_layer && layer < settings.layers; ++layer) {
-    add(scope.store().root().scope("blocks").scope(layer).scope("attention").scope("positional"));
-  }
+  pairs_ = PerLayer<Pair>(context, settings.per_layer, [&](const Scope& scope) {
+    Parameter* const first = &scope.add("r1", outer);
+    return Pair{first, &scope.add("r2", inner)};
+  });
 }
 
 DistanceEncoding::Weights KerplePositions::weights(Index set) const {
-  const Pair& pair = pairs_[static_cast<std::size_t>(set)];
-  return {pair.outer, pair.inner};
+  return {pairs_[set].outer, pairs_[set].inner};
 }
 
 void KerplePositions::fill(Index set, const BiasRows& rows) const {
@@ -94,13 +92,8 @@ OptionField kerple_per_layer() {
 
 std::unique_ptr<PositionalEncoding> make_kerple(KerpleForm form, const OptionValues& options,
                                                 const EncodingContext& context) {
-  return std::make_unique<KerplePositions>(context.scope,
-                                           KerplePositions::Settings{.form = form,
-                                                                     .heads = context.heads,
-                                                                     .head_width = context.head_width,
-                                                                     .layers = context.layers,
-                                                                     .causal = context.causal,
-                                                                     .per_layer = options.flag("per_layer")});
+  return std::make_unique<KerplePositions>(
+      context, KerplePositions::Settings{.form = form, .per_layer = options.flag("per_layer")});
 }
 
 }  // namespace tapeline::inline TAPELINE_PRECISION

@@ -1,9 +1,7 @@
 #pragma once
 
-#include <vector>
-
 #include "layers/positional/distance_encoding.h"
-#include "layers/positional/registry.h"
+#include "layers/positional/per_layer.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
 
@@ -21,11 +19,9 @@ class KerplePositions final : public DistanceEncoding {
  public:
   struct Settings {
     KerpleForm form = KerpleForm::logarithm;
-    Index heads = 0, head_width = 0, layers = 0;
-    bool causal = true;
-    bool per_layer = false;
+    bool per_layer = false;  ///< a pair of numbers for each head of each layer
   };
-  KerplePositions(const Scope& scope, const Settings& settings);
+  KerplePositions(const EncodingContext& context, const Settings& settings);
 
  protected:
   Weights weights(Index set) const override;
@@ -37,7 +33,7 @@ class KerplePositions final : public DistanceEncoding {
     Parameter *outer, *inner;  // r1, r2
   };
   KerpleForm form_;
-  std::vector<Pair> pairs_;  // one a set
+  PerLayer<Pair> pairs_;
 };
 
 /// The option that both kinds have, and their make.

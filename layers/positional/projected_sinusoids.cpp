@@ -9,14 +9,6 @@
 
 namespace tapeline::inline TAPELINE_PRECISION {
 
-namespace {
-
-Parameter& of_layer(const std::vector<Parameter*>& parameters, Index layer) {
-  return *parameters[parameters.size() == 1 ? 0 : static_cast<std::size_t>(layer)];
-}
-
-}  // namespace
-
 ProjectedSinusoids::ProjectedSinusoids(const EncodingContext& context, const Settings& settings,
                                        std::string_view key)
     : PositionalEncoding(context.head_width),
@@ -29,17 +21,12 @@ ProjectedSinusoids::ProjectedSinusoids(const EncodingContext& context, const Set
                        settings.clamp);
   const Shape bias{context.heads, context.head_width};
   const Shape weight{context.heads * context.head_width, context.width};
-  const auto add = [&](bool per_layer, auto&& add_to) {
-    if (!per_layer) return add_to(context.scope);
-    for (Index layer = 0; layer < context.layers; ++layer) add_to(layer_scope(context, layer));
-  };
-  add(settings.biases_per_layer, [&](const Scope& scope) {
-    content_biases_.push_back(&scope.add("content_bias", {.shape = bias, .initializer = normal()}));
-    position_biases_.push_back(&scope.add("position_bias", {.shape = bias, .initializer = normal()}));
+  biases_ = PerLayer<Biases>(context, settings.biases_per_layer, [&](const Scope& scope) {
+    Parameter* const content = &scope.add("content_bias", {.shape = bias, .initializer = normal()});
+    return Biases{content, &scope.add("position_bias", {.shape = bias, .initializer = normal()})};
   });
-  add(settings.projection_per_layer, [&](const Scope& scope) {
-    projections_.push_back(
-        &scope.add("projection", {.shape = weight, .initializer = normal(), .decays = true}));
+  projections_ = PerLayer<Parameter*>(context, settings.projection_per_layer, [&](const Scope& scope) {
+    return &scope.add("projection", {.shape = weight, .initializer = normal(), .decays = true});
   });
 }
 
@@ -52,11 +39,11 @@ double ProjectedSinusoids::table_flops(Index rows) const {
   const Index distances = held({causal_ ? 0 : 1 - rows, rows - 1}).count();
   const auto width = static_cast<double>(width_);
   // A product forward, one for the gradient of the weight.
-  return static_cast<double>(projections_.size()) * 4 * static_cast<double>(distances) * width * width;
+  return static_cast<double>(projections_.count()) * 4 * static_cast<double>(distances) * width * width;
 }
 
 Var ProjectedSinusoids::projected(Pass& pass, const DistanceSpan& span, Index layer) const {
-  Parameter& projection = of_layer(projections_, layer);
+  Parameter& projection = *projections_[layer];
   const Index slot = settings_.projection_per_layer ? layer : 0;
   return tables_.get(pass, slot, span, {&projection}, [&] {
     const auto make_sinusoids = [&] {
@@ -83,8 +70,8 @@ ScoreTerms ProjectedSinusoids::score_terms(Pass& pass, const PassPositions& all,
     });
   }
   vectors.query_vectors = projected(pass, with_vector, layer);
-  vectors.u = pass.tape.leaf(of_layer(content_biases_, layer));
-  vectors.v = pass.tape.leaf(of_layer(position_biases_, layer));
+  vectors.u = pass.tape.leaf(*biases_[layer].content);
+  vectors.v = pass.tape.leaf(*biases_[layer].position);
   terms.term = vectors;
   return terms;
 }

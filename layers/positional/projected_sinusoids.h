@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "layers/positional/per_layer.h"
 #include "layers/positional/relative_tables.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
@@ -25,6 +26,9 @@ class ProjectedSinusoids final : public PositionalEncoding {
   double table_flops(Index rows) const override;
 
  private:
+  struct Biases {
+    Parameter *content, *position;  // u, v
+  };
   DistanceSpan held(const DistanceSpan& met) const;                        // that have a vector of their own
   Var projected(Pass& pass, const DistanceSpan& span, Index layer) const;  // rho [distances, H D]
 
@@ -32,7 +36,8 @@ class ProjectedSinusoids final : public PositionalEncoding {
   Index width_;
   bool causal_;
   std::vector<double> frequencies_;
-  std::vector<Parameter*> content_biases_, position_biases_, projections_;  // by layer; one entry: for all
+  PerLayer<Biases> biases_;
+  PerLayer<Parameter*> projections_;
   KeptTables tables_;
 };
 

@@ -28,6 +28,10 @@ bool EncodingContext::serves(Index layer) const {
   return own_layers.empty() || std::ranges::find(own_layers, layer) != own_layers.end();
 }
 
+Scope layer_scope(const Scope& any, Index layer) {
+  return any.store().root().scope("blocks").scope(layer).scope("attention").scope("positional");
+}
+
 const EncodingKind& encoding_kind(std::string_view name, std::string_view key) {
   for (const EncodingKind& kind : encoding_kinds()) {
     if (kind.name == name) return kind;

@@ -27,6 +27,10 @@ struct EncodingContext {
   bool serves(Index layer) const;
 };
 
+/// Where the parameters of one layer's positions go: blocks/<layer>/attention/positional, in the store of any
+/// of its scopes.
+Scope layer_scope(const Scope& any, Index layer);
+
 /// One row of the registry: an encoding's name, what a reader wants to know, its options, how it is made.
 struct EncodingKind {
   std::string_view name;

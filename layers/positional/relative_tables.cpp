@@ -30,10 +30,6 @@ DistanceSpan distance_span(const Pass& pass, const PassPositions& all, bool caus
   return {-ahead, back};
 }
 
-Scope layer_scope(const EncodingContext& context, Index layer) {
-  return context.scope.store().root().scope("blocks").scope(layer).scope("attention").scope("positional");
-}
-
 const Tensor* KeptTables::find(Index slot, const DistanceSpan& span,
                                std::initializer_list<const Parameter*> weights) const {
   for (const Kept& kept : kept_) {

@@ -33,9 +33,6 @@ std::span<const Index> distance_index(Pass& pass, const DistanceSpan& span, cons
   return {index, count};
 }
 
-/// Where the parameters of one layer's positions go: blocks/<layer>/attention/positional.
-Scope layer_scope(const EncodingContext& context, Index layer);
-
 /// Tables that depend on weights and distances only. While a tape records, one is made once a pass. Without a
 /// tape it is kept from pass to pass, as long as the weights hold the same numbers: a text that is written
 /// token by token does not make it anew for each. (So passes without a tape through one model run one after

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/ops.h"
+#include "layers/positional/registry.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
 
@@ -62,7 +63,7 @@ class SoftmaxScale final : public ScoreScale {
       std::fill_n(value.data, value.size(), initial);
     };
     for (Index layer = 0; layer < context.layers; ++layer) {
-      const Scope scope = context.root.scope("blocks").scope(layer).scope("attention").scope("positional");
+      const Scope scope = layer_scope(context.root, layer);
       scales_.push_back(&scope.add("score_scale", {.shape = {context.heads}, .initializer = fill}));
     }
   }

@@ -18,22 +18,21 @@ Index auto_clip(Index train_length) { return std::clamp<Index>(train_length - 1,
 
 }  // namespace
 
-ShawPositions::ShawPositions(const EncodingContext& context, const Settings& settings)
-    : PositionalEncoding(settings.head_width), settings_(settings) {
-  require<ConfigError>(settings.clip >= 1 && settings.clip < most_rows / 2,
-                       "positional.shaw.clip = {}; it must be 1 to {}", settings.clip, most_rows / 2 - 1);
-  const Index rows = settings.causal ? settings.clip + 1 : 2 * settings.clip + 1;
-  for (Index layer = 0; layer < settings.layers; ++layer) {
-    tables_.push_back(&layer_scope(context, layer)
-                           .add("table", {.shape = {rows, settings.head_width}, .initializer = normal()}));
-  }
+ShawPositions::ShawPositions(const EncodingContext& context, Index clip)
+    : PositionalEncoding(context.head_width), clip_(clip), causal_(context.causal) {
+  require<ConfigError>(clip >= 1 && clip < most_rows / 2, "positional.shaw.clip = {}; it must be 1 to {}",
+                       clip, most_rows / 2 - 1);
+  const Index rows = causal_ ? clip_ + 1 : 2 * clip_ + 1;
+  tables_ = PerLayer<Parameter*>(context, true, [&](const Scope& scope) {
+    return &scope.add("table", {.shape = {rows, context.head_width}, .initializer = normal()});
+  });
 }
 
 ScoreTerms ShawPositions::score_terms(Pass& pass, const PassPositions& all, Index layer) const {
   ScoreTerms terms = PositionalEncoding::score_terms(pass, all, layer);
-  const DistanceSpan span = distance_span(pass, all, settings_.causal);
-  const Index clip = settings_.clip, shift = settings_.causal ? 0 : clip;
-  Parameter& table = *tables_[static_cast<std::size_t>(layer)];
+  const DistanceSpan span = distance_span(pass, all, causal_);
+  const Index clip = clip_, shift = causal_ ? 0 : clip;
+  Parameter& table = *tables_[layer];
   RelativeVectors vectors;
   vectors.query_vectors = reshape(pass.tape.leaf(table), {1, table.shape()[0], table.shape()[1]});
   vectors.query_index =
@@ -66,11 +65,7 @@ const EncodingKind& shaw_kind() {
                  const EncodingContext& context) -> std::unique_ptr<PositionalEncoding> {
         return std::make_unique<ShawPositions>(
             context,
-            ShawPositions::Settings{.head_width = context.head_width,
-                                    .layers = context.layers,
-                                    .clip = whole_or_auto("positional.shaw.clip", options.text("clip"),
-                                                          auto_clip(context.train_length), 1),
-                                    .causal = context.causal});
+            whole_or_auto("positional.shaw.clip", options.text("clip"), auto_clip(context.train_length), 1));
       },
   };
   return kind;

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <vector>
-
+#include "layers/positional/per_layer.h"
 #include "layers/positional/relative_tables.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
@@ -13,17 +12,16 @@ namespace tapeline::inline TAPELINE_PRECISION {
 /// clip, without the causal mask for -clip .. clip.
 class ShawPositions final : public PositionalEncoding {
  public:
-  struct Settings {
-    Index head_width = 0, layers = 0, clip = 0;
-    bool causal = true;
-  };
-  ShawPositions(const EncodingContext& context, const Settings& settings);
+  /// `clip`: the largest distance with a row of its own. Throws ConfigError for one below 1, or of 2^31 and
+  /// more.
+  ShawPositions(const EncodingContext& context, Index clip);
 
   ScoreTerms score_terms(Pass& pass, const PassPositions& all, Index layer) const override;
 
  private:
-  Settings settings_;
-  std::vector<Parameter*> tables_;
+  Index clip_;
+  bool causal_;
+  PerLayer<Parameter*> tables_;
 };
 
 const EncodingKind& shaw_kind();

@@ -35,13 +35,9 @@ struct Fire {
   FirePositions encoding;
 
   explicit Fire(bool causal = true, Index hidden = 32)
-      : encoding(store.root().scope("fire"), {.heads = 3,
-                                              .head_width = 8,
-                                              .layers = 1,
-                                              .hidden = hidden,
-                                              .length = 20,
-                                              .shared = true,
-                                              .causal = causal}) {
+      : encoding(
+            {.heads = 3, .head_width = 8, .layers = 1, .causal = causal, .scope = store.root().scope("fire")},
+            {.hidden = hidden, .length = 20, .shared = true}) {
     store.allocate(0);
     stir(store);
   }

@@ -1,4 +1,7 @@
 #include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <array>
 
 #include "core/ops.h"
 #include "tests/layers/cached_check.h"
@@ -82,6 +85,43 @@ TEST_CASE("pattern: cached is full for every pair of kinds, under a window too")
         check_cached(first + "/" + second, model);
       }
     }
+  }
+}
+
+TEST_CASE("pattern: a layer of kind none has no parameters of positions, beside any kind" *
+          test::needs({"none"})) {
+  const auto loss_of = [](const Transformer& model, bool backward) {
+    const std::vector<Token> ids = tiny_tokens(16), targets = tiny_tokens(16, "targets");
+    TestTape tape;
+    Pass pass(*tape);
+    const Var loss = model.loss(pass, ids, targets, 2);
+    if (backward) tape->backward(loss);
+    return numbers_of(loss.value())[0];
+  };
+  for (const std::string& kind : all_kinds()) {
+    ModelPlan plan = pattern_plan({kind, "none"}, 4, 36);
+    for (const OptionField& field : encoding_kind(kind).options) {
+      if (field.name == "per_layer") plan.positional.options[kind].set("per_layer", true);
+    }
+    Transformer model(plan);
+    std::array<int, 4> of_layer{};
+    for (const Parameter& parameter : model.parameters().parameters()) {
+      for (std::size_t layer = 0; layer < of_layer.size(); ++layer) {
+        const std::string place = fmt::format("blocks/{}/attention/positional/", layer);
+        if (parameter.name().starts_with(place)) ++of_layer[layer];
+      }
+    }
+    const std::array<int, 4> expected{of_layer[0], 0, of_layer[0], 0};
+    CHECK_MESSAGE(of_layer == expected, kind);
+    stir(model.parameters());
+    model.parameters().zero_gradients();
+    const double before = loss_of(model, true);
+    for (Parameter& parameter : model.parameters().parameters()) {
+      const Tensor value = parameter.mutable_value();
+      for (Index i = 0; i < value.size(); ++i) value.data[i] -= Real{1e-3} * parameter.grad().data[i];
+    }
+    CHECK_MESSAGE(loss_of(model, false) < before, kind);
+    check_cached(kind + ", every second layer", model);
   }
 }
 
