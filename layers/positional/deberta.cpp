@@ -8,6 +8,7 @@
 #include "core/ops.h"
 #include "layers/init.h"
 #include "layers/positional/number_text.h"
+#include "layers/positional/relative_tables.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
 
@@ -88,10 +89,10 @@ Var DebertaPositions::table(Pass& pass) const {
   });
 }
 
-Var DebertaPositions::projected(Pass& pass, Index slot, Parameter& projection) const {
+Var DebertaPositions::projected(Pass& pass, Parameter& projection) const {
   const auto make = [&] { return linear(table(pass), pass.tape.leaf(projection), Var{}); };
-  if (gain_ == nullptr) return tables_.get(pass, slot, {}, {&projection, table_}, make);
-  return tables_.get(pass, slot, {}, {&projection, table_, gain_, shift_}, make);
+  if (gain_ == nullptr) return tables_.get(pass, {}, {&projection, table_}, make);
+  return tables_.get(pass, {}, {&projection, table_, gain_, shift_}, make);
 }
 
 double DebertaPositions::table_flops(Index /*rows*/) const {
@@ -103,7 +104,7 @@ double DebertaPositions::table_flops(Index /*rows*/) const {
 ScoreTerms DebertaPositions::score_terms(Pass& pass, const PassPositions& all, Index layer) const {
   ScoreTerms terms = PositionalEncoding::score_terms(pass, all, layer);
   terms.scale = static_cast<Real>(1 / std::sqrt(3 * static_cast<double>(head_width())));
-  const DistanceSpan span = distance_span(pass, all, causal_);
+  const Distances distances = table_distances(pass, all, causal_);
   const auto row = [this](Index distance) {
     const Index k = settings_.span;
     const Index at =
@@ -112,13 +113,13 @@ ScoreTerms DebertaPositions::score_terms(Pass& pass, const PassPositions& all, I
   };
   const Projections& projections = projections_[layer];
   RelativeVectors vectors;
-  vectors.query_vectors = projected(pass, 2 * layer, *projections.key);
-  vectors.key_vectors = projected(pass, 2 * layer + 1, *projections.query);
-  vectors.query_index = distance_index(pass, span, row);
+  vectors.query_vectors = projected(pass, *projections.key);
+  vectors.key_vectors = projected(pass, *projections.query);
+  vectors.query_index = distance_index(pass, distances, row);
   vectors.key_index = settings_.reversed_key_index
-                          ? distance_index(pass, span, [&row](Index distance) { return row(-distance); })
+                          ? distance_index(pass, distances, [&row](Index distance) { return row(-distance); })
                           : vectors.query_index;
-  vectors.first_distance = span.first;
+  vectors.first_distance = distances.first;
   terms.term = vectors;
   return terms;
 }

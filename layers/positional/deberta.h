@@ -1,7 +1,7 @@
 #pragma once
 
+#include "layers/positional/kept_tables.h"
 #include "layers/positional/per_layer.h"
-#include "layers/positional/relative_tables.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
 
@@ -31,8 +31,8 @@ class DebertaPositions final : public PositionalEncoding {
   struct Projections {
     Parameter *key, *query;
   };
-  Var table(Pass& pass) const;                                         // [2k, C]
-  Var projected(Pass& pass, Index slot, Parameter& projection) const;  // [2k, H D]
+  Var table(Pass& pass) const;                             // [2k, C]
+  Var projected(Pass& pass, Parameter& projection) const;  // [2k, H D]
 
   Settings settings_;
   bool causal_;

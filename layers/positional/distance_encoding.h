@@ -1,30 +1,20 @@
 #pragma once
 
 #include <array>
-#include <mutex>
 #include <vector>
 
 #include "core/tensor.h"
 #include "layers/positional/distances.h"
 #include "layers/positional/encoding.h"
+#include "layers/positional/kept_tables.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
-
-/// Numbers of b_h(d): to[h * stride + t] belongs to head h and distance first + t, t < count.
-struct BiasRows {
-  Real* to = nullptr;
-  Index stride = 0;
-  Index first = 0, count = 0;
-};
 
 /// An encoding whose scores get b_h(d), a bias of head and distance: what all of that form share. A kind says
 /// how the numbers follow from its weights, and the gradient.
 ///
 /// The table of a pass that records is made on its tape, once for all layers of one set of weights. Passes
-/// that do not record share a table that stays from pass to pass and grows with the longest distance, so that
-/// a generated token or a chunk pays for its own distances only. It is made again when the weights' numbers
-/// are no longer those that it was made from. Any number of passes on any threads may use it at once, as long
-/// as none changes the weights.
+/// that do not record share a GrowingTable a set.
 class DistanceEncoding : public PositionalEncoding {
  public:
   ScoreTerms score_terms(Pass& pass, const PassPositions& all, Index layer) const final;
@@ -44,27 +34,18 @@ class DistanceEncoding : public PositionalEncoding {
   using Weights = std::array<Parameter*, 2>;
   virtual Weights weights(Index set) const;
   /// Writes the numbers of a set, by the weights as they are.
-  virtual void fill(Index set, const BiasRows& rows) const = 0;
+  virtual void fill(Index set, const DistanceRows& rows) const = 0;
   /// Adds to the gradients of the two weights what d_table [H, count], of distances from `first` on, gives.
   virtual void add_gradients(const Tensor& d_table, Index first, Var weight, Var other) const;
 
   Index heads() const { return common_.heads; }
 
  private:
-  struct Kept {
-    std::vector<Real> made_from;    // the weights' numbers
-    Storage table;                  // [H, room], distances from 0 on
-    Index filled = 0;               // of room
-    std::vector<Storage> outgrown;  // a pass may still read them
-  };
   Index set_of(Index layer) const { return common_.sets == 1 ? 0 : layer; }
   Var recorded_table(Pass& pass, Index set, const Distances& distances) const;
-  Tensor kept_table(Kept& kept, Index set, Index last_distance) const;
-  bool same_weights(const Kept& kept, Index set) const;
 
   Common common_;
-  mutable std::mutex mutex_;
-  mutable std::vector<Kept> kept_;  // one a set
+  mutable std::vector<GrowingTable> kept_;  // one a set
 };
 
 }  // namespace tapeline::inline TAPELINE_PRECISION

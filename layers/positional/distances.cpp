@@ -39,7 +39,7 @@ Distances distances_of(const PassPositions& all, bool causal) {
   const Index first = causal && query.ascending && key.ascending ? nearest(all) : query.lowest - key.highest;
   constexpr Index limit = Index{1} << 31;
   require<ShapeError>(last - first < limit && first > -limit && last < limit,
-                      "positions: distances {} to {}; a bias of every distance serves fewer than {}", first,
+                      "positions: distances {} to {}; an encoding by distance serves fewer than {}", first,
                       last, limit);
   return {.first = first, .count = last - first + 1};
 }

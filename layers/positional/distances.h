@@ -9,6 +9,7 @@ struct Distances {
   Index first = 0;  ///< negative where a key stands after its query
   Index count = 1;
 
+  Index last() const { return first + count - 1; }
   /// Tells these distances from others: the slot of Pass::once for tables by distance.
   Index slot() const { return first * (Index{1} << 32) + count; }
   bool operator==(const Distances&) const = default;

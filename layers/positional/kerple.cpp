@@ -45,7 +45,7 @@ DistanceEncoding::Weights KerplePositions::weights(Index set) const {
   return {pairs_[set].outer, pairs_[set].inner};
 }
 
-void KerplePositions::fill(Index set, const BiasRows& rows) const {
+void KerplePositions::fill(Index set, const DistanceRows& rows) const {
   const auto [outer, inner] = weights(set);
   for (Index head = 0; head < heads(); ++head) {
     const double r1 = static_cast<double>(outer->value().data[head]);

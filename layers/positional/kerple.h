@@ -25,7 +25,7 @@ class KerplePositions final : public DistanceEncoding {
 
  protected:
   Weights weights(Index set) const override;
-  void fill(Index set, const BiasRows& rows) const override;
+  void fill(Index set, const DistanceRows& rows) const override;
   void add_gradients(const Tensor& d_table, Index first, Var outer, Var inner) const override;
 
  private:

@@ -6,6 +6,7 @@
 #include "core/ops.h"
 #include "layers/init.h"
 #include "layers/positional/angles.h"
+#include "layers/positional/relative_tables.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
 
@@ -30,43 +31,44 @@ ProjectedSinusoids::ProjectedSinusoids(const EncodingContext& context, const Set
   });
 }
 
-DistanceSpan ProjectedSinusoids::held(const DistanceSpan& met) const {
+Distances ProjectedSinusoids::held(const Distances& met) const {
   if (settings_.clamp == 0) return met;
-  return {std::max(met.first, -settings_.clamp), std::min(met.last, settings_.clamp)};
+  const Index first = std::max(met.first, -settings_.clamp), last = std::min(met.last(), settings_.clamp);
+  return {.first = first, .count = last - first + 1};
 }
 
 double ProjectedSinusoids::table_flops(Index rows) const {
-  const Index distances = held({causal_ ? 0 : 1 - rows, rows - 1}).count();
+  const Distances met{.first = causal_ ? 0 : 1 - rows, .count = causal_ ? rows : 2 * rows - 1};
+  const Index distances = held(met).count;
   const auto width = static_cast<double>(width_);
   // A product forward, one for the gradient of the weight.
   return static_cast<double>(projections_.count()) * 4 * static_cast<double>(distances) * width * width;
 }
 
-Var ProjectedSinusoids::projected(Pass& pass, const DistanceSpan& span, Index layer) const {
+Var ProjectedSinusoids::projected(Pass& pass, const Distances& distances, Index layer) const {
   Parameter& projection = *projections_[layer];
-  const Index slot = settings_.projection_per_layer ? layer : 0;
-  return tables_.get(pass, slot, span, {&projection}, [&] {
+  return tables_.get(pass, distances, {&projection}, [&] {
     const auto make_sinusoids = [&] {
-      const Tensor table = pass.tape.allocate({span.count(), width_});
-      fill_angles({.begin = span.first, .count = span.count()}, frequencies_,
+      const Tensor table = pass.tape.allocate({distances.count, width_});
+      fill_angles({.begin = distances.first, .count = distances.count}, frequencies_,
                   {.sine = table.data,
                    .cosine = table.data + frequencies_.size(),
                    .stride = width_,
                    .cosines = width_ / 2});
       return pass.tape.constant(table);
     };
-    return linear(pass.once(this, span.once_slot(0), make_sinusoids), pass.tape.leaf(projection), Var{});
+    return linear(pass.once(this, distances.slot(), make_sinusoids), pass.tape.leaf(projection), Var{});
   });
 }
 
 ScoreTerms ProjectedSinusoids::score_terms(Pass& pass, const PassPositions& all, Index layer) const {
   ScoreTerms terms = PositionalEncoding::score_terms(pass, all, layer);
-  const DistanceSpan span = distance_span(pass, all, causal_), with_vector = held(span);
+  const Distances distances = table_distances(pass, all, causal_), with_vector = held(distances);
   RelativeVectors vectors;
-  vectors.first_distance = span.first;
-  if (with_vector.count() < span.count()) {
-    vectors.query_index = distance_index(pass, span, [&](Index distance) {
-      return std::clamp(distance, with_vector.first, with_vector.last) - with_vector.first;
+  vectors.first_distance = distances.first;
+  if (with_vector.count < distances.count) {
+    vectors.query_index = distance_index(pass, distances, [&](Index distance) {
+      return std::clamp(distance, with_vector.first, with_vector.last()) - with_vector.first;
     });
   }
   vectors.query_vectors = projected(pass, with_vector, layer);

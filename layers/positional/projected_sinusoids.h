@@ -2,8 +2,9 @@
 
 #include <vector>
 
+#include "layers/positional/distances.h"
+#include "layers/positional/kept_tables.h"
 #include "layers/positional/per_layer.h"
-#include "layers/positional/relative_tables.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
 
@@ -29,8 +30,8 @@ class ProjectedSinusoids final : public PositionalEncoding {
   struct Biases {
     Parameter *content, *position;  // u, v
   };
-  DistanceSpan held(const DistanceSpan& met) const;                        // that have a vector of their own
-  Var projected(Pass& pass, const DistanceSpan& span, Index layer) const;  // rho [distances, H D]
+  Distances held(const Distances& met) const;  // that have a vector of their own
+  Var projected(Pass& pass, const Distances& distances, Index layer) const;  // rho [distances, H D]
 
   Settings settings_;
   Index width_;

@@ -24,7 +24,7 @@ SandwichPositions::SandwichPositions(const Settings& settings)
       frequencies_(geometric_frequencies(settings.dimension / 2, 10000,
                                          static_cast<double>(settings.dimension) / 2)) {}
 
-void SandwichPositions::fill(Index, const BiasRows& rows) const {
+void SandwichPositions::fill(Index, const DistanceRows& rows) const {
   const std::lock_guard lock(mutex_);
   const Index longest = std::max(std::abs(rows.first), std::abs(rows.first + rows.count - 1));
   const auto made = static_cast<Index>(sums_.size());

@@ -21,7 +21,7 @@ class SandwichPositions final : public DistanceEncoding {
   explicit SandwichPositions(const Settings& settings);
 
  protected:
-  void fill(Index set, const BiasRows& rows) const override;
+  void fill(Index set, const DistanceRows& rows) const override;
 
  private:
   std::vector<double> frequencies_;

@@ -6,6 +6,7 @@
 #include "core/ops.h"
 #include "layers/init.h"
 #include "layers/positional/number_text.h"
+#include "layers/positional/relative_tables.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
 
@@ -30,14 +31,14 @@ ShawPositions::ShawPositions(const EncodingContext& context, Index clip)
 
 ScoreTerms ShawPositions::score_terms(Pass& pass, const PassPositions& all, Index layer) const {
   ScoreTerms terms = PositionalEncoding::score_terms(pass, all, layer);
-  const DistanceSpan span = distance_span(pass, all, causal_);
+  const Distances distances = table_distances(pass, all, causal_);
   const Index clip = clip_, shift = causal_ ? 0 : clip;
   Parameter& table = *tables_[layer];
   RelativeVectors vectors;
   vectors.query_vectors = reshape(pass.tape.leaf(table), {1, table.shape()[0], table.shape()[1]});
-  vectors.query_index =
-      distance_index(pass, span, [=](Index distance) { return std::clamp(distance, -clip, clip) + shift; });
-  vectors.first_distance = span.first;
+  vectors.query_index = distance_index(
+      pass, distances, [=](Index distance) { return std::clamp(distance, -clip, clip) + shift; });
+  vectors.first_distance = distances.first;
   terms.term = vectors;
   return terms;
 }

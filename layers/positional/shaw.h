@@ -1,7 +1,6 @@
 #pragma once
 
 #include "layers/positional/per_layer.h"
-#include "layers/positional/relative_tables.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
 

@@ -123,7 +123,7 @@ T5Positions::T5Positions(const Scope& scope, const Settings& settings)
 
 DistanceEncoding::Weights T5Positions::weights(Index) const { return {table_}; }
 
-void T5Positions::fill(Index, const BiasRows& rows) const {
+void T5Positions::fill(Index, const DistanceRows& rows) const {
   const Tensor table = table_->value();
   for (Index head = 0; head < heads(); ++head) {
     const Real* const of_head = table.data + head * table.shape[1];

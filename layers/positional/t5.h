@@ -44,7 +44,7 @@ class T5Positions final : public DistanceEncoding {
 
  protected:
   Weights weights(Index set) const override;
-  void fill(Index set, const BiasRows& rows) const override;
+  void fill(Index set, const DistanceRows& rows) const override;
   void add_gradients(const Tensor& d_table, Index first, Var table, Var none) const override;
 
  private:

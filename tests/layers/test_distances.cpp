@@ -64,7 +64,7 @@ TEST_CASE("distances: rows that run on") {
   CHECK(of(3, 3, 0, 8, true) == Distances{-2, 8});  // and two nearer
   CHECK(of(0, 0, 0, 0, true) == Distances{0, 1});
   CHECK_THROWS_WITH_AS(of(Index{1} << 40, 1, 0, 1, true),
-                       "positions: distances 1099511627776 to 1099511627776; a bias of every distance "
+                       "positions: distances 1099511627776 to 1099511627776; an encoding by distance "
                        "serves fewer than 2147483648",
                        ShapeError);
 }
