@@ -19,7 +19,7 @@ ScoreTerms DistanceEncoding::score_terms(Pass& pass, const PassPositions& all, I
   const Distances distances = distances_of(all, common_.causal);
   const Index set = set_of(layer);
   GrowingTable& kept = kept_[static_cast<std::size_t>(set)];
-  const bool keeps = !pass.tape.recording() && distances.first >= 0;
+  const bool keeps = GrowingTable::serves(pass, distances);
   const Var table = pass.once(&kept, distances.slot(), [&] {
     if (!keeps) return recorded_table(pass, set, distances);
     return pass.tape.constant(kept.up_to(distances.last(), common_.heads, weights(set),

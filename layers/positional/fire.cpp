@@ -1,6 +1,7 @@
 #include "layers/positional/fire.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "core/error.h"
@@ -60,7 +61,22 @@ FirePositions::Network FirePositions::make_network(const Scope& scope, Index hid
           &scope.add("inner_bias", {.shape = {hidden}, .initializer = uniform_for(1)}),
           &scope.add("output_weight",
                      {.shape = {heads, hidden}, .initializer = uniform_for(hidden), .decays = true}),
-          &scope.add("output_bias", {.shape = {heads}, .initializer = uniform_for(hidden)})};
+          &scope.add("output_bias", {.shape = {heads}, .initializer = uniform_for(hidden)}),
+          std::make_unique<GrowingTable>()};
+}
+
+Var FirePositions::numerator(Pass& pass, const Network& network, const Distances& distances) const {
+  return pass.once(network.kappa, distances.slot(), [&] {
+    Parameter* const kappa = network.kappa;
+    if (!GrowingTable::serves(pass, distances)) {
+      return log_distances(pass.tape.leaf(*kappa), distances.first, distances.count);
+    }
+    const std::array<const Parameter*, 1> weights{kappa};
+    const Tensor table = network.numerators->up_to(
+        distances.last(), 1, weights,
+        [&](const DistanceRows& rows) { fill_log_distances(kappa->value(), rows); });
+    return pass.tape.constant(table.reshaped({table.size()}));
+  });
 }
 
 ScoreTerms FirePositions::score_terms(Pass& pass, const PassPositions& all, Index layer) const {
@@ -79,10 +95,8 @@ ScoreTerms FirePositions::score_terms(Pass& pass, const PassPositions& all, Inde
   };
   const Distances distances = distances_of(all, causal_);
   RowNormalizedBias term;
-  term.first_distance = distances.first;
-  term.numerator = pass.once(network.kappa, distances.slot(), [&] {
-    return log_distances(tape.leaf(*network.kappa), distances.first, distances.count);
-  });
+  term.first_distance = GrowingTable::serves(pass, distances) ? 0 : distances.first;
+  term.numerator = numerator(pass, network, distances);
   term.denominator = pass.once(network.mu, rows_slot(all.query), [&] {
     return log_thresholds(tape.leaf(*network.kappa), tape.leaf(*network.mu), length_, all.query);
   });

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <memory>
+
+#include "layers/positional/kept_tables.h"
 #include "layers/positional/per_layer.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
@@ -25,7 +28,9 @@ class FirePositions final : public PositionalEncoding {
  private:
   struct Network {
     Parameter *kappa, *mu, *inner_weight, *inner_bias, *output_weight, *output_bias;
+    std::unique_ptr<GrowingTable> numerators;  // of passes that do not record
   };
+  Var numerator(Pass& pass, const Network& network, const Distances& distances) const;
   static Network make_network(const Scope& scope, Index hidden, Index heads);
 
   double length_;

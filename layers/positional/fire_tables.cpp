@@ -23,6 +23,7 @@ double number_of(Var x) { return static_cast<double>(*x.value().data); }
 void add_gradient_to(Var x, double gradient) {
   if (x.needs_grad()) *x.grad().data += static_cast<Real>(gradient);
 }
+double size_of(Index distance) { return std::abs(static_cast<double>(distance)); }
 double sign(double x) { return x > 0 ? 1 : x < 0 ? -1 : 0; }
 
 /// In which segments the units of the hidden layer are on: unit u in [begin[u], end[u]).
@@ -114,21 +115,26 @@ Var sums_by_segment(const char* op, Var inner, Var output_weight, Var bias, cons
 
 }  // namespace
 
+void fill_log_distances(const Tensor& kappa, const DistanceRows& rows) {
+  const double rate = std::abs(static_cast<double>(*kappa.data));
+  for (Index n = 0; n < rows.count; ++n) {
+    rows.to[n] = static_cast<Real>(std::log1p(rate * size_of(rows.first + n)));
+  }
+}
+
 Var log_distances(Var kappa, Index first_distance, Index count) {
   constexpr const char* op = "log_distances";
   require_number(op, "kappa", kappa);
   const OpScope watched(kappa.tape(), op);
   const Tensor values = kappa.tape().allocate({count});
-  const double rate = std::abs(number_of(kappa));
-  const auto distance = [first_distance](Index n) {
-    return std::abs(static_cast<double>(first_distance + n));
-  };
-  for (Index n = 0; n < count; ++n) values.data[n] = static_cast<Real>(std::log1p(rate * distance(n)));
+  fill_log_distances(kappa.value(), {.to = values.data, .first = first_distance, .count = count});
   return kappa.tape().record(op, values, {kappa}, [=](Var output) {
     const Real* const d_values = output.grad().data;
+    const double rate = std::abs(number_of(kappa));
     double sum = 0;
     for (Index n = 0; n < count; ++n) {
-      sum += static_cast<double>(d_values[n]) * distance(n) / (rate * distance(n) + 1);
+      const double distance = size_of(first_distance + n);
+      sum += static_cast<double>(d_values[n]) * distance / (rate * distance + 1);
     }
     add_gradient_to(kappa, sign(number_of(kappa)) * sum);
   });

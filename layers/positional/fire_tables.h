@@ -2,6 +2,7 @@
 
 #include "core/positions.h"
 #include "core/tape.h"
+#include "layers/positional/kept_tables.h"
 
 /// What FIRE makes of its parameters for RowNormalizedBias, on the tape (Li et al. 2023, 2310.04418). All in
 /// double, stored as Real.
@@ -10,6 +11,9 @@ namespace tapeline::inline TAPELINE_PRECISION {
 /// ln(|kappa d| + 1) for d = first_distance .. first_distance + count - 1: kappa [1] -> [count]. The gradient
 /// of |.| at 0 is 0. Throws ShapeError for a kappa that is no single number.
 Var log_distances(Var kappa, Index first_distance, Index count);
+
+/// The same numbers for a table of one row, by the kappa [1] as it is.
+void fill_log_distances(const Tensor& kappa, const DistanceRows& rows);
 
 /// ln(|kappa max(i, T)| + 1) + 1e-6, T = |mu length|, for the positions i of `rows`: kappa, mu [1] ->
 /// [rows.count]. Where i = T, T gets half of the gradient. The positions must live as long as the tape.

@@ -41,6 +41,10 @@ struct DistanceRows {
 /// own distances only.
 class GrowingTable {
  public:
+  /// Whether a pass is to read it: no tape records, and no distance is below 0.
+  static bool serves(const Pass& pass, const Distances& distances) {
+    return !pass.tape.recording() && distances.first >= 0;
+  }
   /// [rows, distances], filled up to `last_distance` and some numbers further. `fill(DistanceRows)` writes
   /// numbers of all rows, by the weights as they are. What it returns stays where it is as long as this
   /// lives.

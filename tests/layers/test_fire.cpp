@@ -175,6 +175,28 @@ TEST_CASE("fire: what layers share is made once a pass, what belongs to a layer 
   }
 }
 
+TEST_CASE("fire: numerators stay from pass to pass, and follow the weight") {
+  Fire fire;
+  const auto numerator = [&](Recording recording, Index begin, Index rows) {
+    TestTape tape(recording);
+    Pass pass(*tape);
+    const PassPositions all{{begin, rows, {}}, {0, begin + rows, {}}};
+    const auto term = std::get<RowNormalizedBias>(fire.encoding.score_terms(pass, all, 0).term);
+    CHECK(term.first_distance == 0);
+    std::vector<double> numbers = numbers_of(term.numerator.value());
+    numbers.resize(static_cast<std::size_t>(begin + rows));
+    return std::pair(numbers, term.numerator.value().data);
+  };
+  for (int change = 0; change < 2; ++change) {
+    for (const Index begin : {0, 30, 300, 299, 40}) {
+      const auto [kept, place] = numerator(Recording::off, begin, 3);
+      CHECK(kept == numerator(Recording::on, begin, 3).first);
+      CHECK(place == numerator(Recording::off, begin + 1, 1).second);
+    }
+    fire.store.find("fire/kappa")->value().data[0] += Real{0.5};
+  }
+}
+
 TEST_CASE("fire: options that make no sense are refused by name") {
   const ModelPlan plan = tiny_plan("fire");
   CHECK(fire_refusal(plan) == "nothing was thrown");

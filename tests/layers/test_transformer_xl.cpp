@@ -1,5 +1,7 @@
 #include <doctest/doctest.h>
 
+#include <thread>
+
 #include "tests/layers/cached_check.h"
 #include "tests/layers/encoding_check.h"
 #include "tests/layers/golden_attention.h"
@@ -106,6 +108,35 @@ TEST_CASE("transformer_xl: what is kept from pass to pass follows the weights an
   CHECK(changed != before);
   weight -= 1;
   CHECK(largest_difference(alone.values(9, 0), before) < rounding());
+}
+
+TEST_CASE("distance vectors: passes on several threads, of any length, share them") {
+  for (const std::string& kind : test::built_of({"transformer_xl", "xlnet", "deberta"})) {
+    const Transformer model = stirred(tiny_plan(kind)), other = stirred(tiny_plan(kind));
+    const auto vectors_of = [](const Transformer& of, Index rows, Index layer) {
+      TestTape tape(Recording::off);
+      Pass pass(*tape);
+      const PassPositions all{{0, rows, {}}, {0, rows, {}}};
+      const ScoreTerms terms = of.encoding(layer).score_terms(pass, all, layer);
+      return numbers_of(std::get<RelativeVectors>(terms.term).query_vectors.value());
+    };
+    std::vector<int> wrong(4);
+    std::vector<std::vector<double>> expected;
+    for (Index rows = 1; rows < 300; rows += 7) expected.push_back(vectors_of(other, rows, rows % 2));
+    std::vector<std::thread> threads;
+    for (std::size_t worker = 0; worker < wrong.size(); ++worker) {
+      threads.emplace_back([&, worker] {
+        for (std::size_t n = 0; n < expected.size(); ++n) {
+          const std::size_t at = worker % 2 == 0 ? n : expected.size() - 1 - n;
+          const Index rows = 1 + 7 * static_cast<Index>(at);
+          const std::vector<double> found = vectors_of(model, rows, rows % 2);
+          wrong[worker] += largest_difference(found, expected[at]) < rounding() ? 0 : 1;
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    for (const int count : wrong) CHECK_MESSAGE(count == 0, kind);
+  }
 }
 
 TEST_CASE("transformer_xl and xlnet: a negative clamp_len is refused by its name") {
