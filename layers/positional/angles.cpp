@@ -32,4 +32,12 @@ void fill_angles(const Positions& rows, std::span<const double> frequencies, con
   });
 }
 
+Rotation rotation_by(Tape& tape, const Tensor& tables, Pairing pairing) {
+  const Shape one{tables.shape[1], tables.shape[2]};
+  return {.cosine = tape.constant({one, tables.data}),
+          .sine = tape.constant({one, tables.data + one.size()}),
+          .width = 2 * one[1],
+          .pairing = pairing};
+}
+
 }  // namespace tapeline::inline TAPELINE_PRECISION

@@ -24,6 +24,10 @@ struct AngleTables {
   Index first_positions = 0;
   std::span<const double> of_first = {};
 };
+/// Fills the tables for the positions of `rows`, row 0 of the tables being the first of them.
 void fill_angles(const Positions& rows, std::span<const double> frequencies, const AngleTables& tables);
+
+/// The rotation by tables [2, rows, pairs], cosines and then sines, of the first 2 pairs features of a head.
+Rotation rotation_by(Tape& tape, const Tensor& tables, Pairing pairing);
 
 }  // namespace tapeline::inline TAPELINE_PRECISION

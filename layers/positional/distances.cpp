@@ -6,18 +6,13 @@
 
 namespace tapeline {
 
-namespace {
-
-struct Extent {
-  Index lowest, highest;
-  bool ascending;
-};
-
-Extent extent_of(const Positions& rows) {
+PositionRange range_of(const Positions& rows) {
   if (rows.axis[0].empty()) return {rows.begin, rows.begin + rows.count - 1, true};
   const auto [lowest, highest] = std::ranges::minmax(rows.axis[0]);
   return {lowest, highest, std::ranges::is_sorted(rows.axis[0])};
 }
+
+namespace {
 
 /// Where positions ascend, the nearest key that a query sees is that of its own row.
 Index nearest(const PassPositions& all) {
@@ -34,7 +29,7 @@ Index nearest(const PassPositions& all) {
 
 Distances distances_of(const PassPositions& all, bool causal) {
   if (all.query.count < 1 || all.key.count < all.query.count) return {};  // attention() says what is wrong
-  const Extent query = extent_of(all.query), key = extent_of(all.key);
+  const PositionRange query = range_of(all.query), key = range_of(all.key);
   const Index last = query.highest - key.lowest;
   const Index first = causal && query.ascending && key.ascending ? nearest(all) : query.lowest - key.highest;
   constexpr Index limit = Index{1} << 31;

@@ -80,13 +80,7 @@ Rotation RotaryPositions::rotation(Pass& pass, Role, const Positions& rows, cons
     return pass.tape.constant(both);
   };
   // One table for queries, keys and all layers.
-  Real* made = pass.once(this, rows_slot(rows), tables).value().data;
-  Rotation turn;
-  turn.cosine = pass.tape.constant({{rows.count, pairs}, made});
-  turn.sine = pass.tape.constant({{rows.count, pairs}, made + rows.count * pairs});
-  turn.width = settings_.rotated_width;
-  turn.pairing = settings_.pairing;
-  return turn;
+  return rotation_by(pass.tape, pass.once(this, rows_slot(rows), tables).value(), settings_.pairing);
 }
 
 const EncodingKind& rope_kind() {

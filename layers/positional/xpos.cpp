@@ -6,6 +6,7 @@
 #include "core/error.h"
 #include "core/parallel.h"
 #include "layers/positional/angles.h"
+#include "layers/positional/distances.h"
 #include "layers/positional/number_text.h"
 #include "layers/positional/rotated_width.h"
 
@@ -22,16 +23,6 @@ constexpr double most_from_center = 70;
 /// The number that a text holds; nothing for `word`.
 std::optional<double> number_in(const OptionValues& options, std::string_view name, std::string_view word) {
   return number_or_word(fmt::format("positional.xpos.{}", name), options.text(name), word);
-}
-
-struct Ends {
-  Index lowest, highest;
-};
-
-Ends ends_of(const Positions& rows) {
-  if (rows.axis[0].empty()) return {rows.begin, rows.begin + rows.count - 1};
-  const auto [lowest, highest] = std::ranges::minmax(rows.axis[0]);
-  return {lowest, highest};
 }
 
 }  // namespace
@@ -58,7 +49,7 @@ std::optional<Index> XposPositions::max_rows() const {
 
 double XposPositions::center_of(const Positions& queries) const {
   if (settings_.center) return *settings_.center;
-  const Ends ends = ends_of(queries);
+  const PositionRange ends = range_of(queries);
   const double span = static_cast<double>(ends.highest - ends.lowest);
   const double most = most_spans * settings_.scale_base;
   require<ShapeError>(
@@ -73,7 +64,7 @@ double XposPositions::center_of(const Positions& queries) const {
 // Factors grow for queries before the centre and for keys behind it.
 void XposPositions::require_range(Role role, const Positions& rows, double center) const {
   if (!settings_.center) return;
-  const Ends ends = ends_of(rows);
+  const PositionRange ends = range_of(rows);
   const double away = role == Role::query ? center - static_cast<double>(ends.lowest)
                                           : static_cast<double>(ends.highest) - center;
   require<ShapeError>(away <= most_from_center * settings_.scale_base,
@@ -111,13 +102,7 @@ Rotation XposPositions::rotation(Pass& pass, Role role, const Positions& rows, c
   };
   // One table for the queries of all layers, and one for the keys.
   const void* const owner = role == Role::query ? static_cast<const void*>(this) : &settings_;
-  Real* made = pass.once(owner, rows_slot(rows), tables).value().data;
-  Rotation turn;
-  turn.cosine = pass.tape.constant({{rows.count, pairs}, made});
-  turn.sine = pass.tape.constant({{rows.count, pairs}, made + rows.count * pairs});
-  turn.width = settings_.rotated_width;
-  turn.pairing = settings_.pairing;
-  return turn;
+  return rotation_by(pass.tape, pass.once(owner, rows_slot(rows), tables).value(), settings_.pairing);
 }
 
 const EncodingKind& xpos_kind() {
