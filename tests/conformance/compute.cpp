@@ -141,7 +141,8 @@ Found compute_row_of_pair(const Work& work, EncodedWork& encoded) {
   const auto* vectors = std::get_if<RelativeVectors>(&terms.term);
   require<ConfigError>(vectors != nullptr && vectors->query_vectors, "{} has no relative vectors",
                        work.positional.kind);
-  const Index middle = vectors->query_vectors.shape()[1] / 2;
+  const Shape& table = vectors->query_vectors.shape();  // [heads or 1, rows, D] or [rows, H D]
+  const Index middle = table[table.rank() - 2] / 2;
   FoundArray rows{work.result, {}};
   for (const auto& [i, j] : work.pairs) {
     Index row = i - j - vectors->first_distance;

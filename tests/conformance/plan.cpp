@@ -52,7 +52,7 @@ bool is_causal(const GoldenCase& of) {
   if (of.knows("causal")) return of.flag("causal");
   if (of.knows("bidirectional")) return !of.flag("bidirectional");
   if (of.knows("symmetric")) return of.text("symmetric") == "no";
-  return true;
+  return !of.has("rel");  // distances to both sides
 }
 
 PositionalConfig configured(const GoldenCase& of, const Meaning& meaning, nlohmann::json params) {
