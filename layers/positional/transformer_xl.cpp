@@ -10,7 +10,7 @@ const EncodingKind& transformer_xl_kind() {
           "score(i, j) = ((q_i + u) . k_j + (q_i + v) . W_R R(i - j)) / sqrt(d), R(t) = [sin(t f_p) | cos(t "
           "f_p)], f_p = 10000^(-2p/C)",
       .acts_on = "scores, every layer",
-      .parameters = "width x width and 2 x width, one for all layers or one a layer",
+      .parameters = "width x width a layer, and 2 x width for all layers",
       .beyond = "runs; the sinusoids go on, with clamp_len the last one repeats",
       .paper =
           "Dai, Yang, Yang, Carbonell, Le, Salakhutdinov 2019, \"Transformer-XL: Attentive Language Models "
@@ -22,8 +22,8 @@ const EncodingKind& transformer_xl_kind() {
                    .initial = false,
                    .help = "u, v and W_R one a layer instead of one for all"},
                   {.name = "projection_per_layer",
-                   .initial = false,
-                   .help = "W_R alone one a layer, as in the authors' code"}},
+                   .initial = true,
+                   .help = "W_R one a layer, as in the authors' code; false: one for all"}},
       .make = [](const OptionValues& options,
                  const EncodingContext& context) -> std::unique_ptr<PositionalEncoding> {
         const bool per_layer = options.flag("per_layer");

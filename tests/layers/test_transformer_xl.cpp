@@ -11,9 +11,13 @@ using namespace tapeline;
 namespace tapeline::inline TAPELINE_PRECISION {
 namespace {
 
-std::vector<GoldenParameter> golden_parts(const std::string& scope) {
-  return {
-      {"Wr", scope + "projection", true}, {"u", scope + "content_bias"}, {"v_bias", scope + "position_bias"}};
+const std::string of_all = "positional/transformer_xl/", of_first = "blocks/0/attention/positional/",
+                  of_second = "blocks/1/attention/positional/";
+
+std::vector<GoldenParameter> golden_parts(const std::string& biases, const std::string& projection) {
+  return {{"Wr", projection + "projection", true},
+          {"u", biases + "content_bias"},
+          {"v_bias", biases + "position_bias"}};
 }
 
 /// The vector of a distance, [H D], as the terms of a pass have it.
@@ -36,24 +40,27 @@ std::vector<double> vector_of_distance(const EncodingAlone& alone, Index rows, I
 }  // namespace tapeline::inline TAPELINE_PRECISION
 
 TEST_CASE("golden attention: transformer_xl, causal") {
-  GoldenAttention(config_of("transformer_xl"))
-      .check("transformer_xl_causal", golden_parts("positional/transformer_xl/"));
+  GoldenAttention(config_of("transformer_xl")).check("transformer_xl_causal", golden_parts(of_all, of_first));
+  GoldenAttention(config_of("transformer_xl", {{"projection_per_layer", false}}))
+      .check("transformer_xl_causal", golden_parts(of_all, of_all));
   GoldenAttention(config_of("transformer_xl", {{"per_layer", true}}))
-      .check("transformer_xl_causal", golden_parts("blocks/0/attention/positional/"));
+      .check("transformer_xl_causal", golden_parts(of_first, of_first));
   GoldenAttention(config_of("transformer_xl", {{"clamp_len", Index{9}}}))
-      .check("transformer_xl_causal", golden_parts("positional/transformer_xl/"));
+      .check("transformer_xl_causal", golden_parts(of_all, of_first));
 }
 
 TEST_CASE("golden attention: xlnet, without the causal mask" * test::needs({"xlnet"})) {
   PositionalConfig config = config_of("xlnet");
   config.keys.causal = false;
-  GoldenAttention(config).check("xlnet_bidirectional", golden_parts("blocks/0/attention/positional/"));
+  GoldenAttention(config).check("xlnet_bidirectional", golden_parts(of_first, of_first));
 }
 
 TEST_CASE("transformer_xl and xlnet: gradients of biases and projections") {
   EncodingAlone(config_of("transformer_xl")).check_gradients("transformer_xl");
   EncodingAlone(config_of("transformer_xl", {{"clamp_len", Index{3}}})).check_gradients("clamp_len");
-  EncodingAlone(config_of("transformer_xl", {{"projection_per_layer", true}})).check_gradients("per layer");
+  EncodingAlone(config_of("transformer_xl", {{"projection_per_layer", false}}))
+      .check_gradients("one for all");
+  EncodingAlone(config_of("transformer_xl", {{"per_layer", true}})).check_gradients("per layer");
   PositionalConfig full = config_of("transformer_xl", {{"clamp_len", Index{4}}});
   full.keys.causal = false;
   EncodingAlone(full).check_gradients("not causal");
@@ -67,16 +74,13 @@ TEST_CASE("transformer_xl: which parameters are one for all layers") {
     for (const Parameter& parameter : alone.store.parameters()) found.push_back(parameter.name());
     return found;
   };
-  const std::string shared = "positional/transformer_xl/", first = "blocks/0/attention/positional/",
-                    second = "blocks/1/attention/positional/";
-  CHECK(names(config_of("transformer_xl")) ==
-        std::vector{shared + "content_bias", shared + "position_bias", shared + "projection"});
-  CHECK(names(config_of("transformer_xl", {{"projection_per_layer", true}})) ==
-        std::vector{shared + "content_bias", shared + "position_bias", first + "projection",
-                    second + "projection"});
+  CHECK(names(config_of("transformer_xl", {{"projection_per_layer", false}})) ==
+        std::vector{of_all + "content_bias", of_all + "position_bias", of_all + "projection"});
+  CHECK(names(config_of("transformer_xl")) == std::vector{of_all + "content_bias", of_all + "position_bias",
+                                                          of_first + "projection", of_second + "projection"});
   CHECK(names(config_of("transformer_xl", {{"per_layer", true}})) ==
-        std::vector{first + "content_bias", first + "position_bias", second + "content_bias",
-                    second + "position_bias", first + "projection", second + "projection"});
+        std::vector{of_first + "content_bias", of_first + "position_bias", of_second + "content_bias",
+                    of_second + "position_bias", of_first + "projection", of_second + "projection"});
 }
 
 TEST_CASE("transformer_xl: clamp_len gives every distance beyond it the vector of that distance") {
@@ -92,7 +96,7 @@ TEST_CASE("transformer_xl: clamp_len gives every distance beyond it the vector o
 TEST_CASE("transformer_xl: chunks over a cache with every option") {
   const ModelPlan plan = tiny_plan("transformer_xl", 12);
   check_cached("per layer", stirred(with_option(plan, "per_layer", true)));
-  check_cached("projection per layer", stirred(with_option(plan, "projection_per_layer", true)));
+  check_cached("one for all", stirred(with_option(plan, "projection_per_layer", false)));
   check_cached("clamp_len", stirred(with_option(plan, "clamp_len", Index{5})));
 }
 
@@ -102,7 +106,7 @@ TEST_CASE("transformer_xl: what is kept from pass to pass follows the weights an
   alone.values(40, 0);
   CHECK(alone.values(9, 0) == before);
   // In place, as a checker of gradients does it.
-  Real& weight = alone.store.find("positional/transformer_xl/projection")->value().data[5];
+  Real& weight = alone.store.find(of_first + "projection")->value().data[5];
   weight += 1;
   const std::vector<double> changed = alone.values(9, 0);
   CHECK(changed != before);
