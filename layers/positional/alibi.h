@@ -33,6 +33,7 @@ class AlibiPositions final : public PositionalEncoding {
     AlibiSides sides = AlibiSides::symmetric;
     AlibiStretch stretch{};
   };
+  /// `scope`: "positional/alibi", for learned slopes.
   AlibiPositions(const Scope& scope, const Settings& settings);
 
   ScoreTerms score_terms(Pass& pass, const PassPositions& all, Index layer) const override;

@@ -18,6 +18,7 @@ class ContextualEncoding final : public PositionalEncoding {
     bool divide = true;   ///< false: q . e is added to c q . k as it is, as the paper's listing does
     bool shared = false;  ///< one table for all layers
   };
+  /// Registers the table or tables; attention() throws ShapeError where they have fewer than two rows.
   ContextualEncoding(const EncodingContext& context, const Settings& settings);
 
   ScoreTerms score_terms(Pass& pass, const PassPositions& all, Index layer) const override;

@@ -22,6 +22,7 @@ class DebertaPositions final : public PositionalEncoding {
     Index max_position = 0;           ///< of the buckets; 0: no buckets
     bool norm_table = false;
   };
+  /// Throws ConfigError for a span of 2^31 or more.
   DebertaPositions(const EncodingContext& context, const Settings& settings);
 
   ScoreTerms score_terms(Pass& pass, const PassPositions& all, Index layer) const override;

@@ -17,6 +17,7 @@ namespace tapeline::inline TAPELINE_PRECISION {
 /// that do not record share a GrowingTable a set.
 class DistanceEncoding : public PositionalEncoding {
  public:
+  /// DistanceBias: a table [H, distances] of those of the pass, or of all up to the longest.
   ScoreTerms score_terms(Pass& pass, const PassPositions& all, Index layer) const final;
 
   /// b_h(d) of `layer` for these distances, by the weights as they are: [H, count].
@@ -30,7 +31,7 @@ class DistanceEncoding : public PositionalEncoding {
   };
   explicit DistanceEncoding(const Common& common);
 
-  /// The weights of a set; null: absent.
+  /// The weights of a set; null: absent. Only sets of layers that the encoding serves are asked for.
   using Weights = std::array<Parameter*, 2>;
   virtual Weights weights(Index set) const;
   /// Writes the numbers of a set, by the weights as they are.

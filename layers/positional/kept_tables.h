@@ -22,7 +22,9 @@ using WeightsOfTable = std::span<const Parameter* const>;
 /// The numbers of weights as they were when something was made from them.
 class MadeFrom {
  public:
+  /// Whether the weights hold these numbers now.
   bool same(WeightsOfTable weights) const;
+  /// Takes those that the weights hold now.
   void keep(WeightsOfTable weights);
 
  private:

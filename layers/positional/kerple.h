@@ -21,6 +21,7 @@ class KerplePositions final : public DistanceEncoding {
     KerpleForm form = KerpleForm::logarithm;
     bool per_layer = false;  ///< a pair of numbers for each head of each layer
   };
+  /// Registers the pair or pairs.
   KerplePositions(const EncodingContext& context, const Settings& settings);
 
  protected:
@@ -36,8 +37,9 @@ class KerplePositions final : public DistanceEncoding {
   PerLayer<Pair> pairs_;
 };
 
-/// The option that both kinds have, and their make.
+/// The option that both kinds have.
 OptionField kerple_per_layer();
+/// The make of both kinds (EncodingKind).
 std::unique_ptr<PositionalEncoding> make_kerple(KerpleForm form, const OptionValues& options,
                                                 const EncodingContext& context);
 

@@ -20,6 +20,7 @@ class LearnedPositions final : public PositionalEncoding {
     Index rows = 0, width = 0, head_width = 0;
     BeyondTable beyond = BeyondTable::refuse;
   };
+  /// Throws ConfigError for no rows, or more than 2^32.
   LearnedPositions(const Scope& scope, const Settings& settings);
 
   Var add_to_input(Pass& pass, Var x, const Positions& rows) const override;

@@ -18,6 +18,7 @@ class SandwichPositions final : public DistanceEncoding {
     bool causal = true;
     Index dimension = 128;  ///< even
   };
+  /// Registers nothing.
   explicit SandwichPositions(const Settings& settings);
 
  protected:

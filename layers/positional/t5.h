@@ -15,8 +15,10 @@ namespace tapeline::inline TAPELINE_PRECISION {
 /// on either side of a power.
 class T5Buckets {
  public:
+  /// `buckets` even and at least 4, `max_distance` above e.
   T5Buckets(Index buckets, Index max_distance, bool causal);
 
+  /// That of one distance, position of the query - position of the key.
   Index operator()(Index distance) const;
 
   /// The distances from `begin` to the next run's fall into one bucket. In order; the first reaches down
@@ -40,6 +42,7 @@ class T5Positions final : public DistanceEncoding {
     bool causal = true;
     Index buckets = 32, max_distance = 128;
   };
+  /// `scope`: "positional/t5". Buckets and distance as T5Buckets takes them.
   T5Positions(const Scope& scope, const Settings& settings);
 
  protected:
