@@ -14,9 +14,8 @@
 #include "core/ops/term_sums.h"
 #include "core/parallel.h"
 
-/// What the attention op does for each score term: the Vars whose gradients it has, the
-/// check of its shape, the view that the kernel gets, and the way of the gradient back. One overload set a
-/// term.
+/// What the attention op does for each score term: the Vars whose gradients it has, the check of its shape,
+/// the view that the kernel gets, and the way of the gradient back. One overload set a term.
 namespace tapeline::inline TAPELINE_PRECISION {
 
 /// Numbers that the forward pass of a term leaves of each query row for its gradient.
@@ -80,13 +79,10 @@ inline void check_term(const DistanceBias& term, const AttentionProblem& problem
   require<ShapeError>(term.table && term.table.shape().rank() == 2 && term.table.shape()[0] == problem.heads,
                       "attention: the bias table is {}, q has {} heads; expected [{}, distances]",
                       text(term.table), problem.heads, problem.heads);
-  const PassPositions& positions = problem.positions;
-  if (!positions.query.axis[0].empty() || !positions.key.axis[0].empty()) return;  // asked pair by pair
-  if (problem.query_rows == 0) return;
-  const DistanceRange seen = seen_distances(problem);
   const Index first = term.first_distance, span = term.table.shape()[1];
-  if (seen.shortest < first) fail_distance(seen.shortest, first, span);
-  if (seen.longest >= first + span) fail_distance(seen.longest, first, span);
+  if (const auto missing = missing_distance(problem, {first, first + span - 1})) {
+    fail_distance(*missing, first, span);
+  }
 }
 
 inline DistanceBiasView forward_view(const DistanceBias& term, Arena& arena, const AttentionProblem&) {
@@ -95,11 +91,7 @@ inline DistanceBiasView forward_view(const DistanceBias& term, Arena& arena, con
 }
 
 inline void check_faults(const DistanceBiasView& view) {
-  for (Index worker = 0; worker < thread_count(); ++worker) {
-    if (view.faults[worker].found) {
-      fail_distance(view.faults[worker].distance, view.first_distance, view.span);
-    }
-  }
+  if (const auto met = faulty_distance(view.faults)) fail_distance(*met, view.first_distance, view.span);
 }
 
 inline DistanceBiasView backward_view(const DistanceBias& term, Arena& arena,

@@ -11,10 +11,6 @@
 namespace tapeline::inline TAPELINE_PRECISION {
 namespace {
 
-bool has_explicit_positions(const PassPositions& positions) {
-  return !positions.query.axis[0].empty() || !positions.key.axis[0].empty();
-}
-
 DistanceRange range_of(const Positions& rows) {
   if (rows.axis[0].empty()) return {rows.begin, rows.begin + rows.count - 1};
   const auto [lowest, highest] = std::ranges::minmax_element(rows.axis[0]);
@@ -225,10 +221,7 @@ void check_term(const RelativeVectors& term, const AttentionProblem& problem) {
   require<ShapeError>(held.shortest <= held.longest,
                       "attention: the relative vectors have no rows; one a distance "
                       "is expected");
-  if (has_explicit_positions(problem.positions) || problem.query_rows == 0) return;  // asked pair by pair
-  const DistanceRange asked = pass_distances(problem);
-  if (asked.shortest < held.shortest) fail_distance(asked.shortest, held);
-  if (asked.longest > held.longest) fail_distance(asked.longest, held);
+  if (const auto missing = missing_distance(problem, held)) fail_distance(*missing, held);
 }
 
 RelativeVectorsView forward_view(const RelativeVectors& term, Arena& arena, const AttentionProblem& problem) {
@@ -241,12 +234,8 @@ RelativeVectorsView forward_view(const RelativeVectors& term, Arena& arena, cons
 }
 
 void check_faults(const RelativeVectorsView& view) {
-  if (view.faults == nullptr) return;
-  for (Index worker = 0; worker < thread_count(); ++worker) {
-    if (view.faults[worker].found) {
-      fail_distance(view.faults[worker].distance, {view.first_distance, view.last_distance});
-    }
-  }
+  const DistanceRange held{view.first_distance, view.last_distance};
+  if (const auto met = faulty_distance(view.faults)) fail_distance(*met, held);
 }
 
 RelativeVectorsView backward_view(const RelativeVectors& term, Arena& arena,

@@ -49,13 +49,10 @@ void check_term(const RowNormalizedBias& term, const AttentionProblem& problem) 
   require<ShapeError>(term.cuts && term.cuts.shape() == Shape{cuts},
                       "attention: the cuts are {}, slopes {}; expected [{}], one fewer than segments",
                       text(term.cuts), text(term.slopes), cuts);
-  const PassPositions& positions = problem.positions;
-  if (!positions.query.axis[0].empty() || !positions.key.axis[0].empty()) return;  // asked pair by pair
-  if (problem.query_rows == 0) return;
-  const DistanceRange seen = seen_distances(problem);
   const Index first = term.first_distance, span = term.numerator.shape()[0];
-  if (seen.shortest < first) fail_numerator(seen.shortest, first, span);
-  if (seen.longest >= first + span) fail_numerator(seen.longest, first, span);
+  if (const auto missing = missing_distance(problem, {first, first + span - 1})) {
+    fail_numerator(*missing, first, span);
+  }
 }
 
 RowNormalizedBiasView forward_view(const RowNormalizedBias& term, Arena& arena, const AttentionProblem&) {
@@ -65,11 +62,7 @@ RowNormalizedBiasView forward_view(const RowNormalizedBias& term, Arena& arena, 
 }
 
 void check_faults(const RowNormalizedBiasView& view) {
-  for (Index worker = 0; worker < thread_count(); ++worker) {
-    if (view.faults[worker].found) {
-      fail_numerator(view.faults[worker].distance, view.first_distance, view.span);
-    }
-  }
+  if (const auto met = faulty_distance(view.faults)) fail_numerator(*met, view.first_distance, view.span);
 }
 
 RowNormalizedBiasView backward_view(const RowNormalizedBias& term, Arena& arena, const AttentionProblem&) {
