@@ -18,7 +18,8 @@ EncodingContext context_of(const ModelPlan& plan, const Scope& root, const std::
                           .train_length = plan.train_length,
                           .causal = plan.positional.keys.causal,
                           .scope = root.scope("positional").scope(kind),
-                          .randomized_maximum = plan.positional.randomized.maximum};
+                          .randomized_maximum = plan.positional.randomized.maximum,
+                          .kind = kind};
   if (plan.positional.pattern.empty()) return context;
   for (Index layer = 0; layer < plan.model.layers; ++layer) {
     if (plan.positional.kind_of_layer(layer) == kind) context.own_layers.push_back(layer);
@@ -74,7 +75,7 @@ ModelPositions::MakeEncoding ModelPositions::registered(const PositionalConfig& 
   return [&config](const EncodingContext& context) {
     if (config.pattern.empty()) return make_encoding(config, context);
     PositionalConfig one = config;
-    one.kind = context.scope.prefix().substr(context.scope.prefix().rfind('/') + 1);
+    one.kind = context.kind;
     encoding_kind(one.kind, "positional.layers.pattern");
     return make_encoding(one, context);
   };

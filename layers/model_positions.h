@@ -17,7 +17,7 @@ namespace tapeline::inline TAPELINE_PRECISION {
 /// object, and what wraps any of them: the mask, the score scale, randomized positions.
 class ModelPositions {
  public:
-  /// Makes one encoding; context.scope ends in the name of its kind.
+  /// Makes one encoding, of context.kind.
   using MakeEncoding = std::function<std::unique_ptr<PositionalEncoding>(const EncodingContext&)>;
   /// Makes those that are registered, with the options of `config`, which must live as long.
   static MakeEncoding registered(const PositionalConfig& config);

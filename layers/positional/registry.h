@@ -20,6 +20,7 @@ struct EncodingContext {
   Scope scope;                         ///< "positional/<kind>": parameters shared by the layers go here
   Index randomized_maximum = 0;        ///< positional.randomized.maximum
   std::vector<Index> own_layers = {};  ///< the layers that it serves; empty: all
+  std::string kind = {};               ///< its name, where a model makes it
 
   /// Positions of training lie in [0, this): the trained length, or what a randomized draw is from.
   Index trained_positions() const { return randomized_maximum > 0 ? randomized_maximum : train_length; }
