@@ -68,8 +68,12 @@ struct EvaluateConfig {
 /// changes, as TOML text by dotted key ("positional.kind" -> "\"alibi\"").
 struct Variant {
   std::string name;
-  std::string of;  ///< evaluations: the variant whose model is evaluated
-  std::map<std::string, std::string> changes;
+  /// Evaluations: the variants whose models are evaluated; empty: all that have the keys which it changes.
+  std::vector<std::string> of = {};
+  std::map<std::string, std::string> changes = {};
+  /// Where it was read, "my.toml:12", and each change of it, by key; empty: nowhere. No part of what it is.
+  std::string place = {};
+  std::map<std::string, std::string> places = {};
 };
 
 /// [compare]

@@ -49,8 +49,9 @@ std::string file_text(const std::filesystem::path& path) {
   require_plain_name(path.string());
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
-  require<ConfigError>(status.type() != fs::file_type::not_found, "config \"{}\": there is no such file",
-                       path.string());
+  const bool key = path.string().find('=') != std::string::npos;
+  require<ConfigError>(status.type() != fs::file_type::not_found, "config \"{}\": there is no such file{}",
+                       path.string(), key ? "; the value of a key is given by --set KEY=VALUE" : "");
   require<ConfigError>(!error, "config \"{}\": {}", path.string(), error.message());
   // TOML readers take a folder for an empty table.
   const bool folder = status.type() == fs::file_type::directory;

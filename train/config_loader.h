@@ -85,6 +85,17 @@ Config with_variant(const Config& config, const Variant& variant);
 /// The same with origins: `variant "rope500"`.
 ResolvedConfig with_variant(const ResolvedConfig& resolved, const Variant& variant);
 
+/// The names of the variants whose models an evaluation is of, in the order of `variants` (all of them):
+/// those it names; when it names none, every one with an encoding that has the keys which it changes. Throws
+/// ConfigError for a name that no variant has or that is given twice, and when there is no such variant.
+std::vector<std::string> evaluated_variants(const Config& config, const std::vector<Variant>& variants,
+                                            const Variant& evaluation);
+/// The configuration of a model trained with `trained` under an evaluation. Throws ConfigError that names the
+/// evaluation, the key and its place, for what cannot change after training.
+Config with_evaluation(const Config& trained, const Variant& evaluation);
+/// How an error speaks of a variant or evaluation: `evaluation "ntk" (my.toml:7)`.
+std::string called(std::string_view what, const Variant& variant);
+
 /// Whether a model trained with `trained` can be run with `changed`. Throws ConfigError that begins with
 /// `place`, names the first key that cannot change after training, and says which can: every key declares it
 /// itself (ConfigKey::after_training), and of other kinds than the trained one none can.

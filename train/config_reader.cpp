@@ -13,6 +13,24 @@ namespace {
 constexpr std::string_view variant_key = "compare.variant";
 constexpr std::string_view evaluation_key = "compare.evaluation";
 
+/// `of`: the name of a variant, or a list of names.
+std::vector<std::string> names(const std::string& section, const toml::node& node, const std::string& place) {
+  std::vector<std::string> read;
+  const auto add = [&](const toml::node& one) {
+    const auto name = one.value_exact<std::string>();
+    if (name && !name->empty()) read.push_back(*name);
+    return name && !name->empty();
+  };
+  const toml::array* list = node.as_array();
+  const bool right =
+      list == nullptr ? add(node) : !list->empty() && std::all_of(list->begin(), list->end(), add);
+  require<ConfigError>(right,
+                       "{}: of ({}) is {}; it must be the name of a variant or a list of names; left out: "
+                       "every variant that has the keys",
+                       section, place, excerpt(describe_node(node)));
+  return read;
+}
+
 /// The encoding that the name of a key, or of its section, belongs to; empty: none.
 std::string_view kind_of(std::string_view name) {
   constexpr std::string_view section = "positional.";
@@ -109,7 +127,9 @@ Variant ConfigReader::variant(const std::string& name, const toml::table& table,
     return *value;
   };
   read.name = text("name");
-  if (evaluation) read.of = text("of");
+  read.place = place;
+  if (const toml::node* of = table.get("of"); evaluation && of != nullptr)
+    read.of = names(name, *of, place_(of->source().begin.line));
   const Leaf leaf = [&](const ConfigKey& key, const toml::node& node, const std::string& key_place) {
     require<ConfigError>(!key.name.starts_with("compare."),
                          "{} \"{}\" ({}) sets {}; a variant changes one model, not the comparison", name,
@@ -120,6 +140,7 @@ Variant ConfigReader::variant(const std::string& name, const toml::table& table,
         "only",
         name, excerpt(read.name), key_place, key.name);
     read.changes[key.name] = value_text(key, read_value(key, node, key_place));
+    read.places[key.name] = key_place;
   };
   for (auto&& [key, node] : table) {
     const std::string key_name(key.str());

@@ -1,6 +1,7 @@
 #include "train/config_validation.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "core/error.h"
@@ -32,25 +33,26 @@ void validate_comparison(const Config& config) {
   const auto add = [&](const Variant& variant, std::string_view what) {
     require<ConfigError>(
         usable_as_folder_name(variant.name),
-        "{} \"{}\": it becomes the name of a folder; use letters, digits and . _ - + without a dot in front",
-        what, excerpt(variant.name));
-    require<ConfigError>(names.insert(variant.name).second, "{} \"{}\": that name is given twice", what,
-                         variant.name);
+        "{}: it becomes the name of a folder; use letters, digits and . _ - + without a dot in front",
+        called(what, variant));
+    require<ConfigError>(names.insert(variant.name).second,
+                         "{}: that name is given twice; variants and evaluations share their names",
+                         called(what, variant));
   };
   const std::vector<Variant> variants = all_variants(config);
+  std::map<std::string, Config> trained;
   for (const Variant& variant : variants) {
     add(variant, "variant");
-    with_variant(config, variant);
+    trained.emplace(variant.name, with_variant(config, variant));
   }
   for (const Variant& evaluation : config.compare.evaluations) {
     add(evaluation, "evaluation");
-    const auto of = std::ranges::find(variants, evaluation.of, &Variant::name);
-    require<ConfigError>(of != variants.end(),
-                         "evaluation \"{}\" is of \"{}\"; there is no variant of that name to train",
-                         evaluation.name, excerpt(evaluation.of));
-    const Config trained = with_variant(config, *of);
-    require_changeable(trained, with_variant(trained, evaluation),
-                       fmt::format("evaluation \"{}\"", evaluation.name));
+    require<ConfigError>(!evaluation.changes.empty(),
+                         "{} changes nothing; every model is evaluated as it was trained already: give "
+                         "positional = {{…}}",
+                         called("evaluation", evaluation));
+    for (const std::string& name : evaluated_variants(config, variants, evaluation))
+      with_evaluation(trained.at(name), evaluation);
   }
 }
 

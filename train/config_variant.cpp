@@ -1,11 +1,15 @@
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <functional>
+
 #include "core/error.h"
 #include "core/excerpt.h"
 #include "train/config_loader.h"
 #include "train/config_table.h"
 #include "train/config_validation.h"
 #include "train/config_value.h"
+#include "train/nearest_name.h"
 
 namespace tapeline {
 
@@ -36,24 +40,66 @@ void settle_kinds(ResolvedConfig& changed, const Variant& variant, const std::st
   }
 }
 
-}  // namespace
-
-ResolvedConfig with_variant(const ResolvedConfig& resolved, const Variant& variant) {
+/// `origin`: where the value of a key is said to come from.
+ResolvedConfig with_changes(const ResolvedConfig& resolved, const Variant& variant, const std::string& place,
+                            const std::function<std::string(const std::string& key)>& origin) {
   ResolvedConfig changed = resolved;
-  const std::string place = fmt::format("variant \"{}\"", excerpt(variant.name));
   for (const auto& [name, text] : variant.changes) {
     const ConfigKey* key = find_config_key(name);
-    require<ConfigError>(key != nullptr, "unknown key \"{}\" ({})", excerpt(name), place);
-    key->set(changed.config, read_value(*key, *parse_words(text).get("value"), place));
-    changed.origins[name] = place;
+    require<ConfigError>(key != nullptr, "unknown key \"{}\" ({})", excerpt(name), origin(name));
+    key->set(changed.config, read_value(*key, *parse_words(text).get("value"), origin(name)));
+    changed.origins[name] = origin(name);
   }
   settle_kinds(changed, variant, place);
   validate_run(changed);
   return changed;
 }
 
+}  // namespace
+
+std::string called(std::string_view what, const Variant& variant) {
+  return fmt::format("{} \"{}\"{}", what, excerpt(variant.name),
+                     variant.place.empty() ? std::string() : fmt::format(" ({})", variant.place));
+}
+
+ResolvedConfig with_variant(const ResolvedConfig& resolved, const Variant& variant) {
+  const std::string place = fmt::format("variant \"{}\"", excerpt(variant.name));
+  return with_changes(resolved, variant, place, [&](const std::string&) { return place; });
+}
+
 Config with_variant(const Config& config, const Variant& variant) {
   return with_variant(ResolvedConfig{.config = config, .origins = {}}, variant).config;
+}
+
+std::vector<std::string> evaluated_variants(const Config& config, const std::vector<Variant>& variants,
+                                            const Variant& evaluation) {
+  const std::string who = called("evaluation", evaluation);
+  std::vector<std::string> names;
+  for (const Variant& variant : variants) names.push_back(variant.name);
+  for (auto name = evaluation.of.begin(); name != evaluation.of.end(); ++name) {
+    require<ConfigError>(std::ranges::find(names, *name) != names.end(),
+                         "{} is of \"{}\"; there is no variant of that name to train{}", who, excerpt(*name),
+                         did_you_mean(nearest_name(*name, names)));
+    require<ConfigError>(std::find(evaluation.of.begin(), name, *name) == name, "{} is of \"{}\" twice", who,
+                         *name);
+  }
+  std::vector<std::string> chosen;
+  for (const Variant& variant : variants) {
+    if (evaluation.of.empty()) {
+      const PositionalConfig positional = with_variant(config, variant).positional;
+      const bool has_all = std::ranges::all_of(evaluation.changes, [&](const auto& change) {
+        return acts_on_positions(positional, change.first);
+      });
+      if (has_all) chosen.push_back(variant.name);
+    } else if (std::ranges::find(evaluation.of, variant.name) != evaluation.of.end()) {
+      chosen.push_back(variant.name);
+    }
+  }
+  if (!chosen.empty()) return chosen;
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : evaluation.changes) keys.push_back(key);
+  fail<ConfigError>("{} is of no variant: none of {} has {}; say with of = \"NAME\" which one is meant", who,
+                    excerpt(fmt::format("{}", fmt::join(names, ", "))), fmt::join(keys, " and "));
 }
 
 namespace {
@@ -71,30 +117,55 @@ std::string_view trained_choice(const ConfigKey& key, const ConfigDifference& di
   return {};
 }
 
+/// Why a model trained with one value of a key cannot have the other; empty: it can.
+std::string refused_change(const PositionalConfig& trained, const ConfigDifference& difference) {
+  const ConfigKey* key = find_config_key(difference.key);
+  const std::string change = fmt::format("sets {} to {}, in the trained model it is {}", difference.key,
+                                         excerpt(difference.second), excerpt(difference.first));
+  if (key != nullptr && can_change(*key, trained)) {
+    const std::string_view choice = trained_choice(*key, difference);
+    return choice.empty()
+               ? std::string()
+               : fmt::format("{}; \"{}\" has weights of its own: a model is trained with it or never has it",
+                             change, choice);
+  }
+  std::vector<std::string_view> changeable;
+  for (const ConfigKey& candidate : config_keys()) {
+    if (can_change(candidate, trained)) changeable.push_back(candidate.name);
+  }
+  return fmt::format(
+      "{} and cannot change any more: the weights were trained with it; of a model with {} positions these "
+      "can: {}",
+      change, trained.name(), fmt::join(changeable, ", "));
+}
+
 }  // namespace
 
 void require_changeable(const Config& trained, const Config& changed, std::string_view place) {
   for (const ConfigDifference& difference : config_difference(trained, changed)) {
-    const ConfigKey* key = find_config_key(difference.key);
-    if (key != nullptr && can_change(*key, trained.positional)) {
-      const std::string_view choice = trained_choice(*key, difference);
-      require<ConfigError>(
-          choice.empty(),
-          "{} sets {} to {}, in the trained model it is {}; \"{}\" has weights of its own: a "
-          "model is trained with it or never has it",
-          place, difference.key, excerpt(difference.second), excerpt(difference.first), choice);
-      continue;
-    }
-    std::vector<std::string_view> changeable;
-    for (const ConfigKey& candidate : config_keys()) {
-      if (can_change(candidate, trained.positional)) changeable.push_back(candidate.name);
-    }
-    fail<ConfigError>(
-        "{} sets {} to {}, in the trained model it is {} and cannot change any more: the weights were "
-        "trained with it; of a model with {} positions these can: {}",
-        place, difference.key, excerpt(difference.second), excerpt(difference.first),
-        trained.positional.name(), fmt::join(changeable, ", "));
+    const std::string refused = refused_change(trained.positional, difference);
+    require<ConfigError>(refused.empty(), "{} {}", place, refused);
   }
+}
+
+Config with_evaluation(const Config& trained, const Variant& evaluation) {
+  const std::string who = fmt::format("evaluation \"{}\"", excerpt(evaluation.name));
+  const auto place = [&](const std::string& key) {
+    const auto found = evaluation.places.find(key);
+    return found == evaluation.places.end() ? evaluation.place : found->second;
+  };
+  const auto origin = [&](const std::string& key) {
+    return place(key).empty() ? who : fmt::format("{}, {}", who, place(key));
+  };
+  const ResolvedConfig as_trained{.config = trained, .origins = {}};
+  const Config changed = with_changes(as_trained, evaluation, who, origin).config;
+  for (const ConfigDifference& difference : config_difference(trained, changed)) {
+    const std::string refused = refused_change(trained.positional, difference);
+    require<ConfigError>(
+        refused.empty(), "{} {}",
+        place(difference.key).empty() ? who : fmt::format("{} ({})", who, place(difference.key)), refused);
+  }
+  return changed;
 }
 
 }  // namespace tapeline

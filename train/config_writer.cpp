@@ -23,7 +23,13 @@ bool is_written(const ConfigKey& key, const Config& config) {
 
 std::string variant_text(const Variant& variant, std::string_view section) {
   std::string text = fmt::format("\n[[{}]]\nname = {}\n", section, toml_string(variant.name));
-  if (!variant.of.empty()) text += fmt::format("of = {}\n", toml_string(variant.of));
+  if (variant.of.size() == 1) {
+    text += fmt::format("of = {}\n", toml_string(variant.of.front()));
+  } else if (!variant.of.empty()) {
+    std::vector<std::string> names;
+    for (const std::string& name : variant.of) names.push_back(toml_string(name));
+    text += fmt::format("of = [{}]\n", fmt::join(names, ", "));
+  }
   for (const auto& [key, value] : variant.changes) text += fmt::format("{} = {}\n", key, value);
   return text;
 }

@@ -28,9 +28,24 @@ void drop_sections(toml::table& positional, Kinds kinds) {
   for (const std::string_view kind : kinds) positional.erase(kind);
 }
 
+/// Removes from the `of` of an evaluation what is dropped. Returns whether nothing is left: all of it was, or
+/// it is of every model that has the keys of its changes, and some of these are of the kinds.
+bool lost_its_models(toml::table& evaluation, Kinds kinds, const std::set<std::string>& dropped) {
+  if (toml::array* of = evaluation["of"].as_array()) {
+    for (auto at = of->begin(); at != of->end();)
+      at = dropped.contains(at->value_or(std::string())) ? of->erase(at) : at + 1;
+    return of->empty();
+  }
+  if (evaluation.contains("of")) return dropped.contains(evaluation["of"].value_or(std::string()));
+  const toml::table* positional = evaluation["positional"].as_table();
+  return positional != nullptr &&
+         std::ranges::any_of(kinds, [&](std::string_view kind) { return positional->contains(kind); });
+}
+
 /// [[compare.variant]] and [[compare.evaluation]]: those that set one of the kinds, and what is `of` them.
 void drop_variants(toml::table& compare, const char* list, Kinds kinds, std::set<std::string>& dropped) {
   toml::array* variants = compare[list].as_array();
+  const bool evaluations = std::string_view(list) == "evaluation";
   if (variants == nullptr) return;
   for (auto at = variants->begin(); at != variants->end();) {
     toml::table* variant = at->as_table();
@@ -39,8 +54,7 @@ void drop_variants(toml::table& compare, const char* list, Kinds kinds, std::set
       continue;
     }
     const std::string name = (*variant)["name"].value_or(std::string());
-    const bool of_dropped = dropped.contains((*variant)["of"].value_or(std::string()));
-    if (of_dropped || is_of(*variant, kinds)) {
+    if (is_of(*variant, kinds) || (evaluations && lost_its_models(*variant, kinds, dropped))) {
       dropped.insert(name);
       at = variants->erase(at);
       continue;

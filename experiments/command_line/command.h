@@ -25,14 +25,14 @@ struct Option {
   std::string excludes = {};             ///< the long name of a flag that cannot be given too
   std::vector<std::string> offers = {};  ///< values that a shell completes; others may be right as well
   bool list = false;                     ///< several of the offers may stand in one value, between commas
-  /// Values are SECTION.KEY=VALUE, and further words of that form behind one belong to it too.
-  bool settings = false;
   enum class Path { none, file, folder };  ///< or paths: a folder also stands where a file is offered
   Path path = Path::none;
 
   bool is_flag() const { return std::holds_alternative<bool*>(target); }
   bool is_word() const { return !name.starts_with('-'); }
   bool repeats() const { return std::holds_alternative<std::vector<std::string>*>(target); }
+  /// Whether its values are KEY=VALUE: several may then stand behind it.
+  bool assigns() const { return repeats() && value == "KEY=VALUE"; }
   /// "--quiet" of "-q,--quiet".
   std::string long_name() const { return name.substr(name.find("--") == name.npos ? 0 : name.find("--")); }
   /// "-q" of "-q,--quiet"; empty when there is none.

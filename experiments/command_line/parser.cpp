@@ -61,6 +61,40 @@ void bind(CLI::App& app, const Option& option) {
       ""));
 }
 
+/// "model.width=256": no word by its place looks like that.
+bool is_assignment(const std::string& word) {
+  const std::size_t equals = word.find('=');
+  if (equals == std::string::npos || word.starts_with('-')) return false;
+  const std::string_view key = std::string_view(word).substr(0, equals);
+  return key.find('.') != key.npos && std::ranges::all_of(key, [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
+         });
+}
+
+/// Several values behind one flag, `--set model.width=64 train.steps=9`, each with a flag of its own.
+std::vector<std::string> with_repeated_flags(const Command& command, const std::vector<std::string>& words) {
+  std::vector<std::string> result;
+  std::string flag;  // whose values may go on
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    if (!flag.empty() && is_assignment(word)) {
+      result.insert(result.end(), {flag, word});
+      continue;
+    }
+    flag.clear();
+    result.push_back(word);
+    for (const Option& option : command.options) {
+      if (!option.assigns()) continue;
+      if (word.starts_with(option.long_name() + "=")) flag = option.long_name();
+      if (word != option.long_name() || i + 1 == words.size()) continue;
+      flag = word;
+      result.push_back(words[++i]);
+      break;
+    }
+  }
+  return result;
+}
+
 std::vector<std::string> command_names(const Program& program) {
   std::vector<std::string> names;
   for (const Command& command : program.commands) names.push_back(command.name);
@@ -89,38 +123,8 @@ void check_first_word(const Program& program, const std::vector<std::string>& wo
       nearest.empty() ? fmt::format("; there are {}", fmt::join(names, ", ")) : did_you_mean(nearest));
 }
 
-/// "rope.factor=2": a dot in front of the equals sign, and nothing that only paths have.
-bool is_setting(std::string_view word) {
-  const std::string_view key = word.substr(0, word.find('='));
-  return key.size() < word.size() && key.find('.') != key.npos &&
-         key.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_.") == key.npos;
-}
-
-/// "--positional a.b=1 c.d=2" with the flag in front of each setting, as the library wants it.
-std::vector<std::string> with_flags_repeated(const Program& program, const std::vector<std::string>& words) {
-  const auto command = std::ranges::find(program.commands, words.front(), &Command::name);
-  if (command == program.commands.end()) return words;
-  const auto is_flag = [&](const std::string& word) {
-    return std::ranges::any_of(command->options, [&](const Option& option) {
-      return option.settings && word == option.long_name();
-    });
-  };
-  std::vector<std::string> repeated;
-  for (std::size_t at = 0; at < words.size(); ++at) {
-    repeated.push_back(words[at]);
-    const std::string flag = words[at].substr(0, words[at].find('='));
-    if (!is_flag(flag)) continue;
-    if (flag == words[at] && at + 1 < words.size()) repeated.push_back(words[++at]);
-    for (; at + 1 < words.size() && is_setting(words[at + 1]); ++at) {
-      repeated.push_back(flag);
-      repeated.push_back(words[at + 1]);
-    }
-  }
-  return repeated;
-}
-
 /// `path`: what --help is asked of, as in "tapeline train".
-[[noreturn]] void refuse_extra_word(const CLI::App& app, const std::string& path) {
+[[noreturn]] void refuse_extra_word(const CLI::App& app, const Command* command, const std::string& path) {
   const std::vector<std::string> left = app.remaining(true);
   std::string word = left.empty() ? std::string() : left.front();
   for (const std::string& candidate : left) {
@@ -129,8 +133,16 @@ std::vector<std::string> with_flags_repeated(const Program& program, const std::
       break;
     }
   }
-  if (!word.starts_with('-'))
+  if (!word.starts_with('-')) {
+    if (command != nullptr && word.find('=') != std::string::npos) {
+      for (const Option& option : command->options) {
+        if (option.assigns())
+          fail<ConfigError>("\"{0}\" is one word too many; a value of a key is given by {1} {0}",
+                            excerpt(word), option.long_name());
+      }
+    }
     fail<ConfigError>("\"{}\" is one word too many; see {} --help", excerpt(word), path);
+  }
   std::vector<std::string> flags;
   for (const CLI::Option* option : app.get_options()) {
     for (const std::string& name : option->get_lnames()) flags.push_back("--" + name);
@@ -161,14 +173,16 @@ ParsedLine parse_command_line(const Program& program, const std::vector<std::str
     return chosen() == nullptr ? program.name : fmt::format("{} {}", program.name, chosen()->name);
   };
   try {
-    const std::vector<std::string> given = with_flags_repeated(program, words);
-    app.parse(std::vector<std::string>(given.rbegin(), given.rend()));  // CLI11 reads from the back
+    const auto command = std::ranges::find(program.commands, words.front(), &Command::name);
+    const std::vector<std::string> all =
+        command == program.commands.end() ? words : with_repeated_flags(*command, words);
+    app.parse(std::vector<std::string>(all.rbegin(), all.rend()));  // CLI11 reads from the back
   } catch (const CLI::CallForHelp&) {
     return HelpWanted{chosen()};
   } catch (const CLI::CallForVersion&) {
     return VersionWanted{};
   } catch (const CLI::ExtrasError&) {
-    refuse_extra_word(chosen() == nullptr ? app : *app.get_subcommand(chosen()->name), path());
+    refuse_extra_word(chosen() == nullptr ? app : *app.get_subcommand(chosen()->name), chosen(), path());
   } catch (const CLI::ParseError& error) {
     fail<ConfigError>("{}; see {} --help", excerpt(error.what(), 200), path());
   }

@@ -71,7 +71,7 @@ void ConfigOptions::add_to(Command& command) {
                              .offers = names});
   command.options.push_back({.name = "--set",
                              .value = "KEY=VALUE",
-                             .help = "any config key, as often as wanted: --set model.width=256",
+                             .help = "any config keys: --set model.width=256 train.steps=900",
                              .target = &sets_,
                              .offers = keys});
   std::vector<std::string> corpora;

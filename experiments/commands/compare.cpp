@@ -59,10 +59,23 @@ void warn_of_positions(const std::vector<Cell>& cells) {
   for (const Cell& cell : cells) {
     for (const CellEvaluation& evaluation : cell.evaluations) {
       for (const std::string& warning : positional_warnings(evaluation.config)) {
-        if (told.insert(warning).second) spdlog::warn("{}: {}", cell.variant, warning);
+        if (told.insert(warning).second)
+          spdlog::warn("{}: {}", series_name(cell.variant, evaluation.name), warning);
       }
     }
   }
+}
+
+/// What is evaluated besides the models as they were trained: "rope, ntk".
+std::vector<std::string> further_evaluations(const std::vector<Cell>& cells) {
+  std::vector<std::string> names;
+  for (const Cell& cell : cells) {
+    if (cell.seed != cells.front().seed) break;  // the others are the same
+    for (const CellEvaluation& evaluation : cell.evaluations) {
+      if (evaluation.name != trained_evaluation) names.push_back(series_name(cell.variant, evaluation.name));
+    }
+  }
+  return names;
 }
 
 int compare(const CompareCommand& command) {
@@ -81,7 +94,7 @@ int compare(const CompareCommand& command) {
 
   const SplitRule split = [&](Index tokens) { return comparison_splits(config, tokens); };
   const Corpus corpus = load_training_corpus(config, split);
-  if (command.config.dry_run()) return dry_run(config, command.output, models);
+  if (command.config.dry_run()) return dry_run(config, command.output, models, further_evaluations(cells));
   const CompareOptions options{folder, command_line(), progress_style(command.output.quiet)};
   const Comparison comparison = run_comparison(config, corpus.store, *corpus.tokenizer, options);
 
@@ -100,10 +113,14 @@ Command compare_command() {
   Command command{.name = "compare",
                   .description = "several encodings: trained short, evaluated long, with a report",
                   .examples = {fmt::format("tapeline compare --preset toy --encodings {}",
-                                           example_encodings({"learned", "sinusoidal", "rope", "alibi"}))},
+                                           example_encodings({"learned", "sinusoidal", "rope", "alibi"})),
+                               "tapeline compare scalings.toml --preset toy"},
                   .run = [options] { return compare(*options); },
                   .computes = true};
   options->config.add_to(command);
+  command.options.front().help +=
+      "; also variants and further evaluations of trained models ([[compare.variant]], "
+      "[[compare.evaluation]]: tapeline manual config)";
   options->config.add_key(command, "--encodings", "compare.encodings", "A,B",
                           "what to compare, see tapeline encodings; default: every kind", encoding_names());
   command.options.back().list = true;
@@ -120,6 +137,11 @@ Command compare_command() {
       "results.csv and positions.csv (loss by position), a report to open (report.html, with its figures) "
       "and a folder of each "
       "run.",
+      "A variant of its own is a [[compare.variant]] of the CONFIG: a name and the keys it changes. A "
+      "[[compare.evaluation]] evaluates trained models once more under other positional settings, each a row "
+      "of its own (\"rope, ntk\"): a name, the positional keys that it changes, and of which variant (of; "
+      "left out: of every one that has the keys). What cannot change after training is refused before "
+      "anything is trained.",
       "A comparison that was stopped goes on with the same command: what is finished is not done again, an "
       "interrupted training goes on from its last checkpoint, and the bytes of the results are those of an "
       "undisturbed one."};

@@ -1,6 +1,7 @@
 #include "experiments/commands/dry_run.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -85,10 +86,12 @@ WorkEstimate estimate(const Config& config, Index models) {
   return found;
 }
 
-std::string json_text(const ResolvedConfig& config, const WorkEstimate& found, Index models) {
+std::string json_text(const ResolvedConfig& config, const WorkEstimate& found, Index models,
+                      const std::vector<std::string>& evaluations) {
   nlohmann::ordered_json json = {{"config", resolved_text(config.config)},
                                  {"origins", config.origins},
                                  {"models", models},
+                                 {"evaluations", evaluations},
                                  {"parameters", nullptr},
                                  {"step_flops", found.step_flops},
                                  {"training_flops", found.training_flops},
@@ -103,7 +106,8 @@ std::string json_text(const ResolvedConfig& config, const WorkEstimate& found, I
   return printed_json(json);
 }
 
-std::string plain_text(const ResolvedConfig& config, const WorkEstimate& found, Index models) {
+std::string plain_text(const ResolvedConfig& config, const WorkEstimate& found, Index models,
+                       const std::vector<std::string>& evaluations) {
   std::string text = annotated_text(config);
   const auto line = [&](std::string_view what, const std::string& value) {
     text += fmt::format("# {:<12} {}\n", what, value);
@@ -112,6 +116,8 @@ std::string plain_text(const ResolvedConfig& config, const WorkEstimate& found, 
   if (models != 1)
     line("models",
          fmt::format("{}; one of kind \"{}\" was looked at", models, config.config.positional.name()));
+  if (!evaluations.empty())
+    line("evaluations", fmt::format("each model as trained; also {}", fmt::join(evaluations, "; ")));
   line("parameters", found.measured ? fmt::format("{}", found.measured->parameters)
                                     : "about " + short_number(found.matrix_parameters));
   line("work", fmt::format("{}FLOP a step, {}FLOP of training in all", short_number(found.step_flops),
@@ -129,9 +135,11 @@ std::string plain_text(const ResolvedConfig& config, const WorkEstimate& found, 
 
 }  // namespace
 
-int dry_run(const ResolvedConfig& config, const OutputOptions& output, Index models) {
+int dry_run(const ResolvedConfig& config, const OutputOptions& output, Index models,
+            const std::vector<std::string>& evaluations) {
   const WorkEstimate found = estimate(config.config, models);
-  write_output(output.json ? json_text(config, found, models) : plain_text(config, found, models));
+  write_output(output.json ? json_text(config, found, models, evaluations)
+                           : plain_text(config, found, models, evaluations));
   return exit_code::done;
 }
 

@@ -91,9 +91,26 @@ ManualPage config_page(const Program& program) {
     if (!key.range.expected.empty()) text += fmt::format("; {}", key.range.expected);
     page.entry(key.name, text + (key.after_training ? "; can be changed after training)" : ")"));
   }
+  page.section("[[compare.variant]]")
+      .paragraph(
+          "A model that compare trains, as often as wanted; with one of these compare.encodings has no "
+          "default any more.")
+      .entry("name", "Unique, also among the evaluations; the name of its folder.")
+      .entry("positional, model, optimizer, ...", "The keys that this variant changes.");
+  page.section("[[compare.evaluation]]")
+      .paragraph(
+          "An evaluation of trained models under other positional settings, at every length and for "
+          "every seed, beside that of the models as they were trained.")
+      .entry("name", "Unique; the column evaluation of results.csv, and behind the comma in \"rope, ntk\".")
+      .entry("of",
+             "The name of a variant, or a list of names; left out: every variant whose encoding has the keys "
+             "that are changed.")
+      .entry("positional",
+             "The keys that this evaluation changes: those that can be changed after training.");
   page.section("EXAMPLES")
       .verbatim({"[model]", "width = 256", "layers = 6", "", "[positional]", "kind = \"alibi\"", "",
-                 "[train]", "length = 128"});
+                 "[train]", "length = 128", "", "[[compare.evaluation]]", "name = \"near\"",
+                 "positional = {keys = {window = 64}}"});
   return page.see_also({program.name + "(1)", program.name + "-train(1)", program.name + "-compare(1)"});
 }
 

@@ -53,8 +53,7 @@ Option positional_option(std::vector<std::string>& target) {
               "what can be changed after training, relative to [positional], one or several: "
               "rope.scaling=ntk rope.factor=auto; or a TOML file of such keys",
           .target = &target,
-          .offers = changeable_keys(),
-          .settings = true};
+          .offers = changeable_keys()};
 }
 
 ResolvedConfig with_positional_changes(const Checkpoint& checkpoint, const std::vector<std::string>& words) {

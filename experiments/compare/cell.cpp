@@ -130,12 +130,15 @@ CellRecord run_cell(const Cell& cell, const CellSurroundings& surroundings,
     }
     stop_if_signalled();
     if (!trained) trained = Checkpoint(resolve_checkpoint(folder)).make_model();
-    if (evaluation->name != trained_evaluation && under != evaluation) {
+    const bool as_trained = evaluation->name == trained_evaluation;
+    if (!as_trained && under != evaluation) {
       model = with_settings(*trained, evaluation->config, evaluation->name);
       under = evaluation;
     }
     record.parameters = trained->parameters().size();
-    const std::string doing = fmt::format("evaluating at {}, {}", at.length, protocol_label(at));
+    const std::string doing =
+        fmt::format("evaluating{} at {}, {}", as_trained ? "" : " under " + evaluation->name, at.length,
+                    protocol_label(at));
     EvaluationOptions options;
     options.progress = [&, i](double share) {
       if (progress) progress({.share = share, .evaluation = i, .doing = doing});
@@ -143,9 +146,8 @@ CellRecord run_cell(const Cell& cell, const CellSurroundings& surroundings,
     const EvaluationPlan plan = evaluation_plan(evaluation->config, surroundings.targets.scored,
                                                 surroundings.targets.longest_sliding);
     record.results.push_back(
-        {evaluation->name,
-         evaluate_cell(evaluation->name == trained_evaluation ? *trained : *model, surroundings.text.store,
-                       surroundings.text.tokenizer, plan, at, options)});
+        {evaluation->name, evaluate_cell(as_trained ? *trained : *model, surroundings.text.store,
+                                         surroundings.text.tokenizer, plan, at, options)});
     write_record(folder, record);
   }
   record.complete = true;

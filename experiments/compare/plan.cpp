@@ -32,19 +32,24 @@ void check_pattern(const Config& config, const std::vector<Variant>& variants) {
 }
 
 /// Whether the models of a cell can be made, before the first of them is trained.
-void check_models(const Cell& cell) {
+void check_models(const Cell& cell, const std::vector<Variant>& evaluations) {
   for (const CellEvaluation& evaluation : cell.evaluations) {
     try {
       Transformer::parameter_count(model_plan(evaluation.config));
     } catch (const ConfigError& error) {
-      const bool trained = evaluation.name == trained_evaluation;
-      fail<ConfigError>("compare: variant \"{}\"{}: {}", cell.variant,
-                        trained ? "" : fmt::format(" under \"{}\"", evaluation.name), error.what());
+      const auto given = std::ranges::find(evaluations, evaluation.name, &Variant::name);
+      const std::string under =
+          given == evaluations.end() ? std::string() : fmt::format(" under {}", called("evaluation", *given));
+      fail<ConfigError>("compare: variant \"{}\"{}: {}", cell.variant, under, error.what());
     }
   }
 }
 
 }  // namespace
+
+std::string series_name(const std::string& variant, const std::string& evaluation) {
+  return evaluation == trained_evaluation ? variant : fmt::format("{}, {}", variant, evaluation);
+}
 
 std::string Cell::folder_name() const { return fmt::format("{}-seed{}", variant, seed); }
 std::string Cell::label() const { return fmt::format("{}, seed {}", variant, seed); }
@@ -56,11 +61,12 @@ std::vector<Cell> plan_cells(const ResolvedConfig& config) {
                        "compare: there is nothing to compare; give compare.encodings or [[compare.variant]]");
   for (const Variant& variant : variants) check_variant(variant);
   check_pattern(config.config, variants);
+  std::vector<std::vector<std::string>> of;  // each evaluation's variants
   for (const Variant& evaluation : evaluations) {
     require<ConfigError>(evaluation.name != trained_evaluation,
-                         "compare: an evaluation of \"{}\" is named \"{}\", which is the name of the model "
-                         "as it was trained; give it another",
-                         evaluation.of, evaluation.name);
+                         "compare: {} has the name of the model as it was trained; give it another",
+                         called("evaluation", evaluation));
+    of.push_back(evaluated_variants(config.config, variants, evaluation));
   }
 
   std::vector<Cell> cells;
@@ -79,13 +85,12 @@ std::vector<Cell> plan_cells(const ResolvedConfig& config) {
         cell.config.origins[key] = fmt::format("variant {}", variant.name);
       if (k > 0) cell.config.origins["train.seed"] = "compare.seeds";
       cell.evaluations.push_back({trained_evaluation, cell.config.config});
-      for (const Variant& evaluation : evaluations) {
-        if (evaluation.of != variant.name) continue;
-        cell.evaluations.push_back({evaluation.name, with_variant(cell.config.config, evaluation)});
-        require_changeable(cell.config.config, cell.evaluations.back().config,
-                           fmt::format("compare: evaluation \"{}\"", evaluation.name));
+      for (std::size_t i = 0; i < evaluations.size(); ++i) {
+        if (std::ranges::find(of[i], variant.name) == of[i].end()) continue;
+        cell.evaluations.push_back(
+            {evaluations[i].name, with_evaluation(cell.config.config, evaluations[i])});
       }
-      if (k == 0) check_models(cell);
+      if (k == 0) check_models(cell, evaluations);
       cells.push_back(std::move(cell));
     }
   }

@@ -27,6 +27,9 @@ struct Cell {
 /// Name of the evaluation of a model as it was trained.
 inline constexpr const char* trained_evaluation = "trained";
 
+/// What tables, figures and messages call a model under an evaluation: "rope" as trained, "rope, ntk".
+std::string series_name(const std::string& variant, const std::string& evaluation);
+
 /// Every variant under seeds train.seed, train.seed + 1, ..., seed by seed, so that a comparison stopped half
 /// way holds whole seeds. Names and values have been checked where the configuration was resolved; what is
 /// wrong for a comparison alone is found here, before anything is trained. Throws ConfigError for no variant

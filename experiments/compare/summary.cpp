@@ -6,6 +6,8 @@
 #include <map>
 #include <set>
 
+#include "experiments/compare/plan.h"
+
 namespace tapeline {
 namespace {
 
@@ -88,7 +90,7 @@ std::vector<Series> summarize(const std::vector<ResultRow>& rows) {
     if (std::any_of(all.begin(), all.end(), [&](const Series& known) { return belongs(row, known); }))
       continue;
     Series series;
-    series.name = row.evaluation == "trained" ? row.name : row.name + ": " + row.evaluation;
+    series.name = series_name(row.name, row.evaluation);
     series.variant = row.name;
     series.kind = row.kind;
     series.evaluation = row.evaluation;

@@ -29,7 +29,7 @@ struct SeriesPoint {
 
 /// One line of every table and figure: a variant under one evaluation.
 struct Series {
-  std::string name;  ///< "rope", or "rope: ntk" for an evaluation of its own
+  std::string name;  ///< "rope", or "rope, ntk" for an evaluation of its own
   std::string variant, kind, evaluation;
   Index train_length = 0;
   std::vector<SeriesPoint> points;  ///< in the order of results.csv

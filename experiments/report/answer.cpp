@@ -13,6 +13,12 @@
 namespace tapeline {
 namespace {
 
+/// How a sentence speaks of a series: its commas are those between the names of a list.
+std::string spoken(const Series& series) {
+  if (series.name != series.variant) return fmt::format("{} under {}", series.variant, series.evaluation);
+  return series.name == "none" ? std::string("the model without positions (none)") : series.name;
+}
+
 bool measured(const SeriesPoint* point) { return point != nullptr && point->bits_per_byte.count > 0; }
 
 /// Bits per byte of `a` minus those of `b` at `length`, seed by seed.
@@ -41,18 +47,13 @@ std::string certainty(const Comparison& comparison, const Series& best, const Se
   if (comparison.config.compare.seeds == 1) return "one seed, so without an interval";
   if (lead.count < 2) {
     return fmt::format("{} seed has both this and {}, so without an interval", lead.count == 1 ? "one" : "no",
-                       second.name);
+                       spoken(second));
   }
   if (-lead.mean > lead.half_width) {
-    return fmt::format("{:.3f} ±{:.3f} below {} over {} seeds", -lead.mean, lead.half_width, second.name,
+    return fmt::format("{:.3f} ±{:.3f} below {} over {} seeds", -lead.mean, lead.half_width, spoken(second),
                        lead.count);
   }
-  return fmt::format("not told apart from {} by {} seeds", second.name, lead.count);
-}
-
-/// How a sentence speaks of a series.
-std::string spoken(const Series& series) {
-  return series.name == "none" ? std::string("the model without positions (none)") : series.name;
+  return fmt::format("not told apart from {} by {} seeds", spoken(second), lead.count);
 }
 
 /// The longest length that every series was evaluated at, be it in vain; 0 when there is none.
@@ -123,7 +124,7 @@ std::string divergence_text(const Comparison& comparison, const std::vector<Seri
     const SeriesPoint* point = series.at(length);
     if (point == nullptr) continue;
     const Index here = point->diverged - diverged_in_training[series.variant];
-    if (here > 0) later.push_back(fmt::format("{} ({} of {})", series.name, here, point->seeds));
+    if (here > 0) later.push_back(fmt::format("{} ({} of {})", spoken(series), here, point->seeds));
   }
   if (!later.empty()) {
     text += fmt::format(" At {} the loss is not a finite number for {}; that too is left out.",
@@ -170,9 +171,9 @@ std::string answer_text(const Comparison& comparison, const std::vector<Series>&
     if (measured(point)) {
       there.push_back(&series);
     } else if (point == nullptr) {
-      absent.push_back(series.name);
+      absent.push_back(spoken(series));
     } else if (point->refused > 0) {
-      refused.push_back(series.name);
+      refused.push_back(spoken(series));
     }
   }
   std::stable_sort(there.begin(), there.end(), [&](const Series* a, const Series* b) {

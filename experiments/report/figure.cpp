@@ -28,6 +28,14 @@ std::string curve_colour(std::size_t number) {
   return colours[number % colours.size()].light;
 }
 
+/// The curves past the last colour take the colours again, dashed and with other symbols.
+std::string line_style(std::size_t number) {
+  constexpr std::array<const char*, 3> dashes = {"", " dt (8,5)", " dt (2,4)"};
+  const std::size_t round = number / curve_colours().size();
+  return fmt::format("lc rgb '{}' lw 2.5{} pt {} ps 0.9", curve_colour(number),
+                     dashes[std::min(round, dashes.size() - 1)], symbols[(number + round) % symbols.size()]);
+}
+
 bool has_interval(const FigurePoint& point) { return point.half_width > 0; }
 
 /// Round steps for the y axis: a few of them between lowest and highest.
@@ -127,7 +135,6 @@ std::string plot_command(const Figure& figure) {
   std::string plots;
   for (const std::size_t i : legend_order(figure)) {
     const Curve& curve = figure.curves[i];
-    const int symbol = symbols[i % symbols.size()];
     const bool interval = std::ranges::any_of(curve.points, has_interval);
     const std::string x = intervals ? fmt::format("($1*{})", sideways(figure, i)) : std::string("1");
     plots += plots.empty() ? "plot " : ", \\\n  ";
@@ -135,8 +142,8 @@ std::string plot_command(const Figure& figure) {
       plots += fmt::format("$curve{} using {}:2:3 with yerrorbars lc rgb '{}' lw 1.5 pt 0 notitle, \\\n  ", i,
                            x, curve_colour(i));
     }
-    plots += fmt::format("$curve{} using {}:2 with linespoints lc rgb '{}' lw 2.5 pt {} ps 0.9 title {}", i,
-                         x, curve_colour(i), symbol, gnuplot_quoted(curve.name));
+    plots += fmt::format("$curve{} using {}:2 with linespoints {} title {}", i, x, line_style(i),
+                         gnuplot_quoted(curve.name));
   }
   return plots + "\nunset output\n";
 }

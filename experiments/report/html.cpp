@@ -18,7 +18,7 @@ h2 { font-size: 1.2rem; margin: 2.75rem 0 .5rem; }
 .title { margin: 1.6rem 0 0; font-weight: 600; font-size: .95rem; }
 figure { margin: 1.25rem 0 0; }
 figure .drawing { overflow-x: auto; }
-figure svg { display: block; width: 100%; min-width: 40rem; height: auto; }
+figure svg { display: block; width: 100%; height: auto; }
 figcaption { margin-top: .35rem; }
 .scroll { overflow-x: auto; margin-top: .4rem; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; white-space: nowrap; min-width: 24rem; }
@@ -35,9 +35,17 @@ details summary { cursor: pointer; margin-top: .75rem; }
 a { color: inherit; }
 @media (max-width: 42rem) { main { padding: 1rem .9rem 3rem; } .answer { font-size: 1.12rem; }
   th, td { padding: .3rem .55rem; }
-  figure .drawing::before, .scroll::before { content: "wider than the screen: drag it sideways"; display: block;
-    position: sticky; left: 0; width: max-content; color: var(--soft); font-size: .8rem; } }
-@media print { figure, table { break-inside: avoid; } }
+}
+.drawing, .scroll { container-type: inline-size; }
+.drawing > div { min-width: 40rem; }
+.scroll > div { width: fit-content; min-width: 100%; }
+/* Without height; the padding is open only where the content (100%) is wider than its frame (100cqw). */
+.drawing > div::before, .scroll > div::before { content: "wider than the page: scroll sideways"; display: block;
+  position: sticky; left: 0; width: max-content; height: 0; overflow: hidden; white-space: nowrap;
+  padding-bottom: clamp(0rem, (100% - 100cqw - 2px) * 999, 1.3rem); color: var(--soft); font-size: .8rem;
+  line-height: 1.5; }
+@media print { figure, table { break-inside: avoid; }
+  .drawing > div::before, .scroll > div::before { content: none; } }
 )css";
 
 std::string colours() {

@@ -45,7 +45,7 @@ std::string breakable(std::string text) {
 std::string html_table(const ReportTable& table, std::string_view id,
                        const std::vector<std::string>& best = {}) {
   std::string text = fmt::format(
-      "<p class=\"title\" id=\"{0}\">{1}.</p>\n<div class=\"scroll\"><table "
+      "<p class=\"title\" id=\"{0}\">{1}.</p>\n<div class=\"scroll\"><div><table "
       "aria-labelledby=\"{0}\">\n<thead><tr>",
       id, html_escape(table.title));
   for (const std::string& header : table.header) {
@@ -65,7 +65,7 @@ std::string html_table(const ReportTable& table, std::string_view id,
     }
     text += "</tr>\n";
   }
-  text += "</tbody></table></div>\n";
+  text += "</tbody></table></div></div>\n";
   text += "<p class=\"note\">";
   for (const std::string& note : table.notes) text += html_escape(note) + ' ';
   return text + "</p>\n";
@@ -73,8 +73,9 @@ std::string html_table(const ReportTable& table, std::string_view id,
 
 std::string html_figure(const Figure& figure, const std::filesystem::path& folder, std::string_view caption) {
   const std::string svg = read_file(folder / "figures" / (figure.name + ".svg"));
-  return fmt::format("<figure>\n<div class=\"drawing\">{}</div>\n<figcaption>{}</figcaption>\n</figure>\n",
-                     inline_svg(svg, figure), html_escape(caption));
+  return fmt::format(
+      "<figure>\n<div class=\"drawing\"><div>{}</div></div>\n<figcaption>{}</figcaption>\n</figure>\n",
+      inline_svg(svg, figure), html_escape(caption));
 }
 
 std::string setting_text(const Comparison& comparison) {

@@ -156,6 +156,8 @@ ReportTable length_table(const Comparison& comparison, const std::vector<Series>
     table.notes.push_back("*: some windows are shorter than that, at the ends of what is scored.");
   for (const std::string& settings : positional_settings(comparison.config))
     table.notes.push_back(settings + ".");
+  if (const std::string text = evaluations_text(comparison.config); !text.empty())
+    table.notes.push_back(text);
   return table;
 }
 

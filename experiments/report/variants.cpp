@@ -1,11 +1,13 @@
 #include "experiments/report/variants.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
 #include <set>
 
+#include "experiments/compare/plan.h"
 #include "train/config_loader.h"
 #include "train/config_table.h"
 #include "train/config_text.h"
@@ -81,16 +83,17 @@ ReportTable variants_table(const Comparison& comparison) {
   const std::vector<std::string> varying = varying_keys(config);
   ReportTable table;
   table.title = "What the variants differ in";
+  const std::vector<Variant>& evaluations = config.compare.evaluations;
   const bool named_by_kind =
       std::ranges::all_of(varying, [](const std::string& key) { return key == "positional.kind"; }) &&
       std::ranges::all_of(variants, [&](const Variant& variant) {
         return variant.name == with_variant(config, variant).positional.kind;
       });
-  if (named_by_kind && config.compare.evaluations.empty()) return table;
+  if (named_by_kind && evaluations.empty()) return table;
 
   // A column for each key that differs between variants, then one for each that only an evaluation changes.
   std::vector<std::string> keys = varying;
-  for (const Variant& evaluation : config.compare.evaluations) {
+  for (const Variant& evaluation : evaluations) {
     for (const auto& [key, value] : evaluation.changes) {
       if (std::ranges::find(keys, key) == keys.end()) keys.push_back(key);
     }
@@ -107,16 +110,17 @@ ReportTable variants_table(const Comparison& comparison) {
   for (const Variant& variant : variants) {
     const Config trained = with_variant(config, variant);
     add_row(variant.name, trained);
-    for (const Variant& evaluation : config.compare.evaluations) {
-      if (evaluation.of != variant.name) continue;
-      add_row(variant.name + ": " + evaluation.name, with_variant(trained, evaluation));
+    for (const Variant& evaluation : evaluations) {
+      const std::vector<std::string> of = evaluated_variants(config, variants, evaluation);
+      if (std::ranges::find(of, variant.name) == of.end()) continue;
+      add_row(series_name(variant.name, evaluation.name), with_evaluation(trained, evaluation));
     }
   }
   table.notes = {"All other settings are the same."};
-  if (!config.compare.evaluations.empty()) {
+  if (!evaluations.empty()) {
     table.notes.push_back(
-        "A name behind a colon: not trained itself, the model in front of the colon evaluated under these "
-        "settings.");
+        "A row with a comma was not trained itself: it is the model in front of the comma, evaluated under "
+        "these settings.");
   }
   return table;
 }
@@ -129,6 +133,20 @@ std::vector<std::string> positional_settings(const Config& config) {
     if (!changes.empty()) all.push_back(fmt::format("{}: {}", trained.positional.name(), changes));
   }
   return all;
+}
+
+std::string evaluations_text(const Config& config) {
+  if (config.compare.evaluations.empty()) return {};
+  const std::string_view section = "positional.";
+  std::vector<std::string> all;
+  for (const Variant& evaluation : config.compare.evaluations) {
+    std::vector<std::string> changes;
+    for (const auto& [key, value] : evaluation.changes)
+      changes.push_back(fmt::format("{} = {}", key.substr(section.size()), value));
+    all.push_back(fmt::format("{}: {}", evaluation.name, fmt::join(changes, ", ")));
+  }
+  return fmt::format("Behind a comma, the same trained model evaluated under other settings: {}.",
+                     fmt::join(all, "; "));
 }
 
 std::string pairing_text(const Config& config) {

@@ -20,6 +20,10 @@ ReportTable variants_table(const Comparison& comparison);
 /// shows them: "learned: beyond = \"clamp\"", one for each kind.
 std::vector<std::string> positional_settings(const Config& config);
 
+/// What the evaluations of [[compare.evaluation]] change: "Behind a comma, … : ntk: rope.scaling = "ntk"; …";
+/// empty when there are none.
+std::string evaluations_text(const Config& config);
+
 /// What makes the variants of one seed comparable, and what does not: the same initial weights, the same
 /// batches, as far as their settings allow.
 std::string pairing_text(const Config& config);

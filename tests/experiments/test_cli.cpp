@@ -56,6 +56,12 @@ TEST_CASE("every wrong config is one line and exit code 2, with key and place") 
   check_usage(shell("$tapeline train --set model.widht=64 --dry-run"),
               "unknown key \"model.widht\" (--set); did you mean \"model.width\"?");
   check_usage(shell("$tapeline train --set model.width --dry-run"), "expected KEY=VALUE");
+  check_usage(shell("$tapeline train my.toml model.width=64 --dry-run"),
+              "\"model.width=64\" is one word too many; a value of a key is given by --set model.width=64");
+  check_usage(shell("$tapeline train model.width=64 --dry-run"),
+              "there is no such file; the value of a key is given by --set KEY=VALUE");
+  check_usage(shell("$tapeline train --set model.layers=1 model.widht=64 --dry-run"),
+              "unknown key \"model.widht\" (--set)");
   check_usage(shell("$tapeline train --set model.tied=maybe --dry-run"),
               "model.tied (--set) is \"maybe\"; it must be true or false");
   check_usage(shell("$tapeline train --threads many --dry-run"), "train.threads (--threads) is \"many\"");

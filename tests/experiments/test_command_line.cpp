@@ -77,6 +77,26 @@ TEST_CASE("command line: every kind of target is filled") {
   CHECK_FALSE(sample.other);
 }
 
+TEST_CASE("command line: several values of keys behind one flag; no other word is taken for one") {
+  const auto read = [](const std::vector<std::string>& words) {
+    Sample sample;
+    const Program program = sample.program();
+    parse_command_line(program, words);
+    return std::pair{sample.many, sample.words};
+  };
+  const auto check = [&](const std::vector<std::string>& words, const std::vector<std::string>& many,
+                         const std::vector<std::string>& other) {
+    CHECK(read(words) == std::pair{many, other});
+  };
+  check({"work", "--many", "a.b=1", "a.c=2", "one"}, {"a.b=1", "a.c=2"}, {"one"});
+  check({"work", "--many=a.b=1", "a.c=2", "one.toml"}, {"a.b=1", "a.c=2"}, {"one.toml"});
+  check({"work", "one", "--many", "a.b=1", "a.c=[1, 2]", "--many", "d.e=3"}, {"a.b=1", "a.c=[1, 2]", "d.e=3"},
+        {"one"});
+  check({"work", "--many", "a.b=1", "two", "a.c=2"}, {"a.b=1"}, {"two", "a.c=2"});  // no longer behind it
+  check({"work", "--many", "a.b=1", "c=2"}, {"a.b=1"}, {"c=2"});                    // no key
+  check({"work", "a.b=1"}, {}, {"a.b=1"});
+}
+
 TEST_CASE("command line: what is wrong is told with where to look") {
   const auto refused = [](const std::vector<std::string>& words) {
     Sample sample;

@@ -43,17 +43,49 @@ TEST_CASE("a plan that cannot be is refused by name before anything runs" * test
     }
     return std::string();
   };
-  const Variant fast{"fast", "", {{"optimizer.lr", "0.01"}}};
+  const Variant fast{"fast", {}, {{"optimizer.lr", "0.01"}}};
   CHECK(refusal(fast, {}).empty());
-  CHECK(refusal({"seven", "", {{"train.seed", "7"}}}, {}).find("\"seven\" sets train.seed") !=
+  CHECK(refusal({"seven", {}, {{"train.seed", "7"}}}, {}).find("\"seven\" sets train.seed") !=
         std::string::npos);
-  CHECK(refusal({}, {"windowed", "rope", {{"positional.keys.window", "8"}}}).empty());
-  CHECK(refusal({}, {"trained", "rope", {}}).find("name of the model as it was trained") !=
+  CHECK(refusal({}, {"windowed", {"rope"}, {{"positional.keys.window", "8"}}}).empty());
+  CHECK(refusal({}, {"trained", {"rope"}, {}}).find("name of the model as it was trained") !=
         std::string::npos);
-  CHECK(refusal({}, {"other", "rope", {{"model.width", "32"}}}).find("sets model.width") !=
+  CHECK(refusal({}, {"other", {"rope"}, {{"model.width", "32"}}}).find("sets model.width") !=
         std::string::npos);
-  CHECK(refusal({}, {"other", "rope", {{"positional.kind", "\"alibi\""}}}).find("positional.kind") !=
+  CHECK(refusal({}, {"other", {"rope"}, {{"positional.kind", "\"alibi\""}}}).find("positional.kind") !=
         std::string::npos);
+}
+
+TEST_CASE(
+    "evaluations of a plan: of one variant, of a list, of all that have the keys; after the trained one" *
+    test::needs({"rope", "alibi", "learned"})) {
+  const std::vector<Cell> cells = plan_cells(resolved(
+      {{"compare.encodings", "[\"rope\", \"alibi\", \"learned\"]", "--set"},
+       {"compare.seeds", "2", "--set"},
+       {"compare.evaluation",
+        "[{name = \"ntk\", positional.rope.scaling = \"ntk\"}, {name = \"near\", positional.keys.window = 8},"
+        " {name = \"nearer\", of = [\"learned\", \"rope\"], positional.keys.window = 4},"
+        " {name = \"clamped\", of = \"learned\", positional.learned.beyond = \"clamp\"}]",
+        "--set"}}));
+  REQUIRE(cells.size() == 6);
+  const auto names = [](const Cell& cell) {
+    std::vector<std::string> all;
+    for (const CellEvaluation& evaluation : cell.evaluations) all.push_back(evaluation.name);
+    return all;
+  };
+  for (const std::size_t seed : {0, 1}) {
+    CHECK(names(cells[3 * seed]) == std::vector<std::string>{"trained", "ntk", "near", "nearer"});
+    CHECK(names(cells[3 * seed + 1]) == std::vector<std::string>{"trained", "near"});
+    CHECK(names(cells[3 * seed + 2]) == std::vector<std::string>{"trained", "near", "nearer", "clamped"});
+    const Config& ntk = cells[3 * seed].evaluations[1].config;
+    CHECK(ntk.positional.options.at("rope").text("scaling") == "ntk");
+    CHECK(ntk.train.seed == seed);
+    CHECK(cells[3 * seed].evaluations[0].config.positional.options.at("rope").text("scaling") == "none");
+  }
+  // What is trained is the same with and without them: its folder does not know of evaluations.
+  CHECK(cells[0].config.config.compare.evaluations.empty());
+  CHECK(series_name("rope", "trained") == "rope");
+  CHECK(series_name("rope", "ntk") == "rope, ntk");
 }
 
 }  // namespace

@@ -41,6 +41,13 @@ TEST_CASE("manual: a page for the program, every command and every key") {
   }
 }
 
+TEST_CASE("manual: the lists of a comparison are told") {
+  const std::string page = manual_pages(tapeline_program()).back().text();
+  CHECK(contains(page, "[[compare.variant]]"));
+  CHECK(contains(page, "[[compare.evaluation]]"));
+  CHECK(contains(page, "left out: every variant whose encoding has the keys"));
+}
+
 TEST_CASE("manual: no text is taken for a request") {
   ManualPage page("odd", 1, "odd 1", "a line with a \\ and a - in it");
   page.paragraph(".TH is no request here").verbatim({"'quoted'", "a\\nb"}).entry("--x", "\"y\"");

@@ -115,6 +115,10 @@ TEST_CASE("the report is one file that fetches nothing and tells how to make it 
   CHECK(contains(page, "aria-label=\"Line chart of bits per byte"));
   CHECK(contains(page, html_escape(comparison.command)));
   CHECK(contains(page, "positional"));  // the settings
+  // What may be wider than the page stands in a frame that says so by its own measure.
+  CHECK(contains(page, "<div class=\"scroll\"><div><table "));
+  CHECK(contains(page, "<div class=\"drawing\"><div><svg "));
+  CHECK(contains(page, "clamp(0rem, (100% - 100cqw - 2px) * 999, 1.3rem)"));
   const auto first_of = [&](const char* part) { return page.find(part); };
   CHECK(first_of("class=\"answer\"") < first_of("<svg"));
   for (const char* name : {"loss_by_length", "loss_by_position"}) {

@@ -32,7 +32,7 @@ Config with_variants(std::vector<Variant> variants) {
 Comparison with_longer_variant() {
   Comparison comparison = test::sample_comparison(1);
   comparison.config.compare.variants = {
-      {"long", "", {{"positional.kind", "\"alibi\""}, {"train.length", "128"}}}};
+      {"long", {}, {{"positional.kind", "\"alibi\""}, {"train.length", "128"}}}};
   FinishedCell cell{"long", "alibi", 0, 128, comparison.cells[0].record};
   cell.record.results = {{"trained", test::sample_result({Protocol::nonoverlapping, 128, 128, false}, 1.5)},
                          {"trained", test::sample_result({Protocol::nonoverlapping, 256, 256, false}, 1.49)}};
@@ -52,7 +52,7 @@ TEST_CASE("what the variants of one seed share is said only where it holds") {
   const std::string same_weights = "Those of one seed have the same initial weights";
   const std::string same_batches = "They saw the same batches in the same order";
   const auto text_of = [](const std::string& key, const std::string& value) {
-    return pairing_text(with_variants({{"other", "", {{key, value}}}}));
+    return pairing_text(with_variants({{"other", {}, {{key, value}}}}));
   };
   const std::string plain = pairing_text(with_variants({}));
   CHECK(contains(plain, same_weights));
@@ -87,13 +87,13 @@ TEST_CASE("the table of variants: every key they differ in, nothing where the na
   // An option of an encoding that a variant does not use is no difference, nor is how a run is computed.
   CHECK(varying_keys(with_variants(
             {{"other",
-              "",
+              {},
               {{"positional.kind", "\"alibi\""}, {"positional.rope.base", "5"}, {"train.keep", "5"}}}})) ==
         std::vector<std::string>{"positional.kind"});
   comparison.config.compare.variants = {
-      {"rope-500", "", {{"positional.kind", "\"rope\""}, {"positional.rope.base", "500"}}},
-      {"wide", "", {{"model.width", "256"}, {"positional.kind", "\"alibi\""}, {"train.steps", "1400"}}}};
-  comparison.config.compare.evaluations = {{"near", "rope-500", {{"positional.keys.window", "16"}}}};
+      {"rope-500", {}, {{"positional.kind", "\"rope\""}, {"positional.rope.base", "500"}}},
+      {"wide", {}, {{"model.width", "256"}, {"positional.kind", "\"alibi\""}, {"train.steps", "1400"}}}};
+  comparison.config.compare.evaluations = {{"near", {"rope-500"}, {{"positional.keys.window", "16"}}}};
   const ReportTable table = variants_table(comparison);
   const auto row = [](std::vector<std::string> cells) { return cells; };
   CHECK(table.header == row({"variant", "model.width", "positional.kind", "positional.rope.base",
@@ -102,8 +102,65 @@ TEST_CASE("the table of variants: every key they differ in, nothing where the na
   CHECK(table.rows[0] == row({"rope", "128", "rope", "10,000", "700", "0"}));
   CHECK(table.rows[1] == row({"learned", "128", "learned", "–", "700", "0"}));
   CHECK(table.rows[2] == row({"rope-500", "128", "rope", "500", "700", "0"}));
-  CHECK(table.rows[3] == row({"rope-500: near", "128", "rope", "500", "700", "16"}));
+  CHECK(table.rows[3] == row({"rope-500, near", "128", "rope", "500", "700", "16"}));
   CHECK(table.rows[4] == row({"wide", "256", "alibi", "–", "1,400", "0"}));
+}
+
+TEST_CASE("a further evaluation of a model is a row, a curve and a name of its own") {
+  Comparison comparison = test::sample_comparison(1);
+  comparison.config.compare.evaluations = {
+      {"ntk", {"rope"}, {{"positional.rope.scaling", "\"ntk\""}, {"positional.rope.factor", "\"2\""}}}};
+  std::vector<RecordedResult>& results = comparison.cells[0].record.results;
+  results.push_back({"ntk", test::sample_result({Protocol::nonoverlapping, 64, 64, false}, 1.62)});
+  results.push_back({"ntk", test::sample_result({Protocol::nonoverlapping, 128, 128, false}, 1.66)});
+  const std::vector<Series> all = series_of(comparison);
+  REQUIRE(all.size() == 3);
+  const ReportTable lengths = length_table(comparison, all);
+  REQUIRE(lengths.rows.size() == 3);
+  CHECK(lengths.rows[0] == std::vector<std::string>{"rope", "2.308", "3.030"});
+  CHECK(lengths.rows[1] == std::vector<std::string>{"rope, ntk", "2.337", "2.395"});
+  CHECK(contains(terminal_text(lengths, 0), "rope, ntk    2.337     2.395\n"));
+  CHECK(contains(terminal_text(lengths, 0),
+                 "evaluated under other settings: ntk: rope.factor = \"2\", rope.scaling = \"ntk\"."));
+  CHECK(ratio_table(comparison, all).rows[1][0] == "rope, ntk");
+  const ReportTable variants = variants_table(comparison);
+  CHECK(variants.header == std::vector<std::string>{"variant", "positional.kind", "positional.rope.factor",
+                                                    "positional.rope.scaling"});
+  CHECK(variants.rows[0] == std::vector<std::string>{"rope", "rope", "auto", "none"});
+  CHECK(variants.rows[1] == std::vector<std::string>{"rope, ntk", "rope", "2", "ntk"});
+  CHECK(variants.rows[2] == std::vector<std::string>{"learned", "learned", "–", "–"});
+  CHECK(training_table(comparison).rows.size() == 2);  // it was not trained
+  const std::string answer = answer_text(comparison, all);
+  CHECK_MESSAGE(contains(answer, "rope under ntk does best: 2.395 bits per byte, against 2.337 at 64"),
+                answer);
+  CHECK_MESSAGE(contains(answer, " rope goes from 2.308 to 3.030"), answer);
+  const Figure figure = loss_by_length(comparison, all);
+  REQUIRE(figure.curves.size() == 3);
+  CHECK(figure.curves[1].name == "rope, ntk");
+  CHECK(figure.curves[1].points.size() == 2);
+  CHECK(contains(figure_csv(figure), "\n\"rope, ntk\",64,"));
+  CHECK(contains(results_csv(result_rows(comparison.cells)), "\nrope,rope,ntk,0,64,nonoverlapping,128,128,"));
+  CHECK(
+      contains(positions_csv(result_rows(comparison.cells)), "\nrope,rope,ntk,0,64,nonoverlapping,128,1,1,"));
+  const test::TemporaryFolder folder;
+  const std::string page = read_file(write_report(comparison, folder.path()).page);
+  CHECK(contains(page, "<th scope=\"row\">rope, ntk</th><td>2.337</td><td class=\"best\">2.395</td>"));
+}
+
+TEST_CASE("more curves than colours: the second round is dashed, no two look alike") {
+  const test::TemporaryFolder folder;
+  Figure figure;
+  figure.name = "many";
+  figure.x_last = 4;
+  for (int i = 0; i < 12; ++i)
+    figure.curves.push_back({"c" + std::to_string(i), {{1, 1.0 + i}, {4, 2.0 + i}}});
+  draw_figure(figure, folder.path());
+  const std::string svg = read_file(folder / "many.svg");
+  std::size_t dashed = 0;
+  for (std::size_t at = svg.find("stroke-dasharray="); at != svg.npos;
+       at = svg.find("stroke-dasharray=", at + 1))
+    ++dashed;
+  CHECK(dashed >= 4);
 }
 
 TEST_CASE("the page states what differs, and settings that do are not given as those of every model") {
@@ -113,7 +170,7 @@ TEST_CASE("the page states what differs, and settings that do are not given as t
   const std::string plain = read_file(write_report(comparison, folder.path()).page);
   CHECK_FALSE(contains(plain, "<h2>Variants</h2>"));
   CHECK(contains(plain, "4 layers, width 128, 4 heads; 700 steps of 2,048 bytes"));
-  comparison.config.compare.variants = {{"wide", "", {{"model.width", "256"}, {"train.steps", "1"}}}};
+  comparison.config.compare.variants = {{"wide", {}, {{"model.width", "256"}, {"train.steps", "1"}}}};
   const std::string page = read_file(write_report(comparison, folder.path()).page);
   CHECK(contains(page, "<h2>Variants</h2>"));
   CHECK(contains(page, "width 128 or 256, 4 heads; 700 or 1 steps"));

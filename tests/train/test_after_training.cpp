@@ -105,7 +105,7 @@ TEST_CASE("after training: an evaluation of a comparison keeps to the rule" *
   CHECK(error_of("keys.window = 8") == "no error");
   CHECK(error_of("rope.pairing = \"half\"") == "no error");  // as trained
   CHECK(error_of("rope.pairing = \"interleaved\"")
-            .starts_with("evaluation \"e\" sets positional.rope.pairing"));
+            .starts_with("evaluation \"e\" (my.toml:4) sets positional.rope.pairing"));
   CHECK(error_of("rope.fraction = 0.5").find("positional.rope.fraction") != std::string::npos);
   CHECK(error_of("kind = \"alibi\"").find("positional.kind") != std::string::npos);
   CHECK(error_of("learned.beyond = \"clamp\"").find("positional.learned.beyond") != std::string::npos);

@@ -99,8 +99,90 @@ TEST_CASE("what is wrong in a variant is found when the config is read, with its
   }
   CHECK(error_of("[[compare.variant]]\nname = \"Aa0-1_2.5+x\"\n") == "no error");
   CHECK(error_of("[compare]\nvariant = 3\n").find("a list of tables") != std::string::npos);
-  CHECK(error_of("[[compare.evaluation]]\nname = \"e\"\nof = \"nope\"\n").find("no variant of that name") !=
-        std::string::npos);
+  CHECK(error_of("[[compare.evaluation]]\nname = \"e\"\nof = \"nope\"\npositional.keys.window = 4\n")
+            .find("no variant of that name") != std::string::npos);
   CHECK(error_of("[[compare.evaluation]]\nname = \"e\"\nof = \"rope\"\ntrain.steps = 3\n")
             .find("[positional] only") != std::string::npos);
+}
+
+TEST_CASE("an evaluation is of one variant, of several, or of all that have the keys that it changes" *
+          test::needs({"rope", "alibi"})) {
+  const ResolvedConfig resolved = parsed(R"(
+[compare]
+encodings = ["rope", "alibi"]
+[[compare.variant]]
+name = "rope-500"
+positional = { kind = "rope", rope.base = 500 }
+[[compare.evaluation]]
+name = "one"
+of = "rope"
+positional.rope.base = 700
+[[compare.evaluation]]
+name = "some"
+of = ["rope-500", "rope"]
+positional = { rope = { scaling = "ntk", factor = "auto" } }
+[[compare.evaluation]]
+name = "fitting"
+positional = { rope.scaling = "linear", keys.window = 9 }
+[[compare.evaluation]]
+name = "all"
+positional = { keys.window = 9 }
+)");
+  const Config& config = resolved.config;
+  const std::vector<Variant> variants = all_variants(config);
+  const auto of = [&](std::size_t i) {
+    return evaluated_variants(config, variants, config.compare.evaluations[i]);
+  };
+  REQUIRE(config.compare.evaluations.size() == 4);
+  CHECK(of(0) == std::vector<std::string>{"rope"});
+  CHECK(of(1) == std::vector<std::string>{"rope", "rope-500"});
+  CHECK(of(2) == std::vector<std::string>{"rope", "rope-500"});
+  CHECK(of(3) == std::vector<std::string>{"rope", "alibi", "rope-500"});
+  CHECK(config.compare.evaluations[1].place == "my.toml:11");
+  const Config ntk = with_evaluation(with_variant(config, variants[2]), config.compare.evaluations[1]);
+  CHECK(ntk.positional.options.at("rope").text("scaling") == "ntk");
+  CHECK(ntk.positional.options.at("rope").number("base") == 500);
+  // Written and read again it is the same, wherever it stood.
+  const Config again = parse_resolved(resolved_text(config), {}, "other.toml").config;
+  CHECK(config_difference(config, again).empty());
+  CHECK(again.compare.evaluations[1].of == std::vector<std::string>{"rope-500", "rope"});
+  CHECK(again.compare.evaluations[3].of.empty());
+}
+
+TEST_CASE("what is wrong in an evaluation is refused with its place and the reason" *
+          test::needs({"rope", "alibi"})) {
+  const auto refused = [](const std::string& rest) {
+    return error_of("[compare]\nencodings = [\"rope\", \"alibi\"]\n[[compare.evaluation]]\n" + rest);
+  };
+  const auto check = [&](const std::string& rest, const std::string& begin, const std::string& part = "") {
+    const std::string error = refused(rest);
+    CHECK_MESSAGE(error.starts_with(begin), error);
+    CHECK_MESSAGE(error.find(part) != std::string::npos, error);
+  };
+  check("name = \"e\"\nof = \"rop\"\npositional.keys.window = 4\n",
+        "evaluation \"e\" (my.toml:3) is of \"rop\"; there is no variant of that name to train",
+        "did you mean \"rope\"?");
+  check("name = \"e\"\nof = [\"rope\", \"rope\"]\npositional.keys.window = 4\n",
+        "evaluation \"e\" (my.toml:3) is of \"rope\" twice");
+  for (const char* of : {"3", "[]", "\"\"", "[\"rope\", 3]"})
+    check(fmt::format("name = \"e\"\nof = {}\npositional.keys.window = 4\n", of),
+          "compare.evaluation: of (my.toml:5) is ", "name of a variant or a list of names");
+  check("name = \"e\"\npositional.learned.beyond = \"clamp\"\n",
+        "evaluation \"e\" (my.toml:3) is of no variant", "none of rope, alibi has positional.learned.beyond");
+  check("name = \"e\"\nof = \"rope\"\n", "evaluation \"e\" (my.toml:3) changes nothing");
+  check("name = \"e\"\nof = \"rope\"\npositional.keys.window = 4\npositional.rope.fraction = 0.5\n",
+        "evaluation \"e\" (my.toml:7) sets positional.rope.fraction to 0.5",
+        "the weights were trained with it");
+  check("name = \"e\"\npositional.score.scale = \"ssmax\"\n",
+        "evaluation \"e\" (my.toml:5) sets positional.score.scale", "weights of its own");
+  check("name = \"e\"\nof = [\"rope\", \"alibi\"]\npositional.rope.base = 500\n",
+        "evaluation \"e\" (my.toml:6) sets positional.rope.base", "of a model with alibi positions");
+  check("name = \"e\"\nof = \"rope\"\npositional.rope.basis = 500\n",
+        "unknown key \"positional.rope.basis\" (my.toml:6)");
+  check("name = \"e\"\nof = \"rope\"\ntrain.steps = 3\n",
+        "compare.evaluation \"e\" (my.toml:6) sets train.steps");
+  check("name = \"alibi\"\npositional.keys.window = 4\n",
+        "evaluation \"alibi\" (my.toml:3): that name is given twice");
+  const std::string near = "name = \"e\"\npositional.keys.window = 4\n";
+  check(near + "[[compare.evaluation]]\n" + near, "evaluation \"e\" (my.toml:6): that name is given twice");
 }

@@ -52,15 +52,29 @@ of = "sloped"
 [[compare.evaluation]]
 name = "of rope"
 of = "rope"
+[[compare.evaluation]]
+name = "of some"
+of = ["rope", "sloped", "turned"]
+[[compare.evaluation]]
+name = "of two turned"
+of = ["rope", "turned"]
+[[compare.evaluation]]
+name = "of all that turn"
+positional.rope.base = 9
+[[compare.evaluation]]
+name = "of all"
+positional.keys.window = 16
 )";
 
 TEST_CASE(
     "stored kinds: what one model does not need of kinds that are left out is dropped, all else stays") {
   const std::string text = after_dropping(stored, {"rope", "learned"});
-  for (const char* part : {"64", "learned = true", "'none', 'alibi'", "'sloped'", "'of sloped'"}) {
+  for (const char* part : {"64", "learned = true", "'none', 'alibi'", "'sloped'", "'of sloped'", "'of some'",
+                           "of = [ 'sloped' ]", "'of all'"}) {
     CHECK_MESSAGE(contains(text, part), text);
   }
-  for (const char* part : {"rope", "500", "turned", " 7", " 8"}) CHECK_MESSAGE(!contains(text, part), text);
+  for (const char* part : {"rope", "500", "turn", " 7", " 8", " 9"})
+    CHECK_MESSAGE(!contains(text, part), text);
 }
 
 TEST_CASE("stored kinds: nothing left out, nothing changed; the model's own kind stays, to be refused") {
