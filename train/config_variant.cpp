@@ -98,7 +98,7 @@ std::vector<std::string> evaluated_variants(const Config& config, const std::vec
   if (!chosen.empty()) return chosen;
   std::vector<std::string> keys;
   for (const auto& [key, value] : evaluation.changes) keys.push_back(key);
-  fail<ConfigError>("{} is of no variant: none of {} has {}; say with of = \"NAME\" which one is meant", who,
+  fail<ConfigError>("{} is of no variant: none of {} has {}", who,
                     excerpt(fmt::format("{}", fmt::join(names, ", "))), fmt::join(keys, " and "));
 }
 

@@ -180,7 +180,9 @@ ReportOutcome write_report(const Comparison& comparison, const std::filesystem::
                      html_escape(answer_text(comparison, all)) + "</p>\n<p class=\"note\">" +
                      html_escape(setting_text(comparison)) + "</p>\n";
   if (const ReportTable variants = variants_table(comparison); !variants.rows.empty()) {
-    body += "<h2>Variants</h2>\n" + html_table(variants, "variants");
+    body += fmt::format("<h2>{}</h2>\n",
+                        comparison.config.compare.variants.empty() ? "Further evaluations" : "Variants") +
+            html_table(variants, "variants");
   }
   body += "<h2>Loss against length</h2>\n" + first_figure;
   ReportTable lengths = length_table(comparison, all);

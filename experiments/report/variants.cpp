@@ -61,6 +61,15 @@ std::string named_among(const std::vector<std::string>& varying, const std::set<
   return joined(named);
 }
 
+/// The keys of an evaluation in the order of the key table.
+std::vector<std::string> changed_keys(const Variant& evaluation) {
+  std::vector<std::string> changed;
+  for (const ConfigKey& key : config_keys()) {
+    if (evaluation.changes.contains(key.name)) changed.push_back(key.name);
+  }
+  return changed;
+}
+
 }  // namespace
 
 std::vector<std::string> varying_keys(const Config& config) {
@@ -81,9 +90,9 @@ ReportTable variants_table(const Comparison& comparison) {
   const Config& config = comparison.config;
   const std::vector<Variant> variants = all_variants(config);
   const std::vector<std::string> varying = varying_keys(config);
+  const std::vector<Variant>& evaluations = config.compare.evaluations;
   ReportTable table;
   table.title = "What the variants differ in";
-  const std::vector<Variant>& evaluations = config.compare.evaluations;
   const bool named_by_kind =
       std::ranges::all_of(varying, [](const std::string& key) { return key == "positional.kind"; }) &&
       std::ranges::all_of(variants, [&](const Variant& variant) {
@@ -91,30 +100,35 @@ ReportTable variants_table(const Comparison& comparison) {
       });
   if (named_by_kind && evaluations.empty()) return table;
 
-  // A column for each key that differs between variants, then one for each that only an evaluation changes.
-  std::vector<std::string> keys = varying;
+  // A column for each key that differs between variants, then one for each that only an evaluation changes;
+  // where their names tell the variants apart, only these, and only the variants that they are of.
+  std::vector<std::string> keys;
+  if (!named_by_kind) keys = varying;
   for (const Variant& evaluation : evaluations) {
-    for (const auto& [key, value] : evaluation.changes) {
+    for (const std::string& key : changed_keys(evaluation)) {
       if (std::ranges::find(keys, key) == keys.end()) keys.push_back(key);
     }
   }
-  table.header = {"variant"};
+  if (named_by_kind) table.title = "Further evaluations of trained models, and what they change";
+  table.header = {variant_word(config)};
   table.header.insert(table.header.end(), keys.begin(), keys.end());
-  const auto add_row = [&](const std::string& name, const Config& resolved) {
+  const auto row_of = [&](const std::string& name, const Config& resolved) {
     std::vector<std::string> row = {name};
     for (const std::string& key : keys) {
       row.push_back(of_another_encoding(key, resolved) ? "–" : spoken_value(*find_config_key(key), resolved));
     }
-    table.rows.push_back(std::move(row));
+    return row;
   };
   for (const Variant& variant : variants) {
     const Config trained = with_variant(config, variant);
-    add_row(variant.name, trained);
+    std::vector<std::vector<std::string>> rows = {row_of(variant.name, trained)};
     for (const Variant& evaluation : evaluations) {
       const std::vector<std::string> of = evaluated_variants(config, variants, evaluation);
       if (std::ranges::find(of, variant.name) == of.end()) continue;
-      add_row(series_name(variant.name, evaluation.name), with_evaluation(trained, evaluation));
+      rows.push_back(
+          row_of(series_name(variant.name, evaluation.name), with_evaluation(trained, evaluation)));
     }
+    if (rows.size() > 1 || !named_by_kind) table.rows.insert(table.rows.end(), rows.begin(), rows.end());
   }
   table.notes = {"All other settings are the same."};
   if (!evaluations.empty()) {
@@ -141,8 +155,8 @@ std::string evaluations_text(const Config& config) {
   std::vector<std::string> all;
   for (const Variant& evaluation : config.compare.evaluations) {
     std::vector<std::string> changes;
-    for (const auto& [key, value] : evaluation.changes)
-      changes.push_back(fmt::format("{} = {}", key.substr(section.size()), value));
+    for (const std::string& key : changed_keys(evaluation))
+      changes.push_back(fmt::format("{} = {}", key.substr(section.size()), evaluation.changes.at(key)));
     all.push_back(fmt::format("{}: {}", evaluation.name, fmt::join(changes, ", ")));
   }
   return fmt::format("Behind a comma, the same trained model evaluated under other settings: {}.",

@@ -13,7 +13,8 @@ namespace tapeline {
 std::vector<std::string> varying_keys(const Config& config);
 
 /// Every variant with its value of each varying key, and every [[compare.evaluation]] below its variant with
-/// what it changes. Without rows where the variants differ in positional.kind alone and are named by it.
+/// what it changes. Where the variants differ in positional.kind alone and are named by it, only those that
+/// have such evaluations; without rows when none has.
 ReportTable variants_table(const Comparison& comparison);
 
 /// Where variants have positional settings that are not the default ones and no column of variants_table()
