@@ -109,7 +109,7 @@ ReportTable variants_table(const Comparison& comparison) {
       if (std::ranges::find(keys, key) == keys.end()) keys.push_back(key);
     }
   }
-  if (named_by_kind) table.title = "Further evaluations of trained models, and what they change";
+  if (named_by_kind) table.title = "What the evaluations change";
   table.header = {variant_word(config)};
   table.header.insert(table.header.end(), keys.begin(), keys.end());
   const auto row_of = [&](const std::string& name, const Config& resolved) {
