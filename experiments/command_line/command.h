@@ -22,9 +22,9 @@ struct Option {
   std::string help;
   OptionTarget target;  ///< must outlive the reading: commands keep it in what `run` holds
   bool required = false;
-  std::string excludes = {};             ///< the long name of a flag that cannot be given too
-  std::vector<std::string> offers = {};  ///< values that a shell completes; others may be right as well
-  bool list = false;                     ///< several of the offers may stand in one value, between commas
+  std::string excludes = {};               ///< the long name of a flag that cannot be given too
+  std::vector<std::string> offers = {};    ///< values that a shell completes; others may be right as well
+  bool list = false;                       ///< several of the offers may stand in one value, between commas
   enum class Path { none, file, folder };  ///< or paths: a folder also stands where a file is offered
   Path path = Path::none;
 
