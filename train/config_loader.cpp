@@ -47,21 +47,22 @@ void require_plain_name(const std::string& path) {
 std::string file_text(const std::filesystem::path& path) {
   namespace fs = std::filesystem;
   require_plain_name(path.string());
+  const std::string shown = excerpt(path.string(), 1000);
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   const bool key = path.string().find('=') != std::string::npos;
   require<ConfigError>(status.type() != fs::file_type::not_found, "config \"{}\": there is no such file{}",
-                       path.string(), key ? "; the value of a key is given by --set KEY=VALUE" : "");
-  require<ConfigError>(!error, "config \"{}\": {}", path.string(), error.message());
+                       shown, key ? "; the value of a key is given by --set KEY=VALUE" : "");
+  require<ConfigError>(!error, "config \"{}\": {}", shown, error.message());
   // TOML readers take a folder for an empty table.
   const bool folder = status.type() == fs::file_type::directory;
   require<ConfigError>(status.type() == fs::file_type::regular,
-                       "config \"{}\" must be a regular file; it is {}", path.string(),
+                       "config \"{}\" must be a regular file; it is {}", shown,
                        folder ? "a folder" : "a pipe, device or the like");
   std::ifstream file(path, std::ios::binary);
-  require<ConfigError>(file.is_open(), "config \"{}\": it cannot be opened for reading", path.string());
+  require<ConfigError>(file.is_open(), "config \"{}\": it cannot be opened for reading", shown);
   std::string text{std::istreambuf_iterator<char>(file), {}};
-  require<ConfigError>(!file.bad(), "config \"{}\": it cannot be read", path.string());
+  require<ConfigError>(!file.bad(), "config \"{}\": it cannot be read", shown);
   return text;
 }
 

@@ -46,7 +46,7 @@ Option checkpoint_word(std::string& target) {
           .path = Option::Path::file};
 }
 
-void ConfigOptions::add_to(Command& command) {
+void ConfigOptions::add_model_to(Command& command) {
   std::string aims;
   std::vector<std::string> names;
   for (const Preset& preset : presets()) {
@@ -74,6 +74,16 @@ void ConfigOptions::add_to(Command& command) {
                              .help = "any config keys: --set model.width=256 train.steps=900",
                              .target = &sets_,
                              .offers = keys});
+}
+
+bool ConfigOptions::take_file(const std::string& file) {
+  if (!file_.empty()) return false;
+  file_ = file;
+  return true;
+}
+
+void ConfigOptions::add_to(Command& command) {
+  add_model_to(command);
   std::vector<std::string> corpora;
   for (const NamedCorpus& corpus : named_corpora()) corpora.emplace_back(corpus.name);
   add_key(command, "--text", "data.source", "PATH",

@@ -32,6 +32,10 @@ class ConfigOptions {
  public:
   /// Adds CONFIG, --preset, --set, --text, --seed, --threads and --dry-run.
   void add_to(Command& command);
+  /// Adds CONFIG, --preset and --set alone: for a command that computes nothing.
+  void add_model_to(Command& command);
+  /// Makes `file` the CONFIG where none was given; false: there is one.
+  bool take_file(const std::string& file);
   /// Adds a flag of its own for a key, stronger than --set: add_key(command, "--seeds", "compare.seeds", "N",
   /// "seeds"). Lists take commas: --encodings rope,alibi.
   void add_key(Command& command, const std::string& flag, const std::string& key,

@@ -1,149 +1,192 @@
 #include "experiments/commands/encodings.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
+#include "core/error.h"
 #include "experiments/commands/common.h"
+#include "experiments/encodings/listing.h"
+#include "experiments/encodings/portrait.h"
 #include "experiments/exit_code.h"
 #include "experiments/output.h"
+#include "experiments/report/gnuplot.h"
 #include "experiments/table.h"
-#include "layers/positional/registry.h"
-#include "layers/positional/wrappers.h"
-#include "train/config_table.h"
-#include "train/config_text.h"
+#include "train/checkpoint.h"
+#include "train/config_derived.h"
+#include "train/log.h"
+#include "train/run_folder.h"
 
 namespace tapeline {
 namespace {
 
+constexpr Index layer_not_given = -1;
+
 struct EncodingsOptions {
   std::string name;
+  ConfigOptions config;
+  bool plot = false;
+  std::string out, checkpoint, length;
+  Index layer = layer_not_given;
   OutputOptions output;
 };
 
-/// The keys of the config that set this wrapper.
-std::vector<const ConfigKey*> keys_of(const WrapperKind& wrapper) {
-  std::vector<const ConfigKey*> keys;
-  for (const std::string_view key : wrapper.keys) keys.push_back(find_config_key(key));
-  return keys;
-}
+/// What is drawn, and from what.
+struct Sitting {
+  EncodingSubject subject;
+  Config config, base;  ///< with the subject in use, and as configured
+  std::string note;
+  Index length = 0;
+};
 
-/// The keys of the config that belong to this kind, and those that every kind takes.
-std::vector<const ConfigKey*> keys_of(const EncodingKind& kind) {
-  std::vector<const ConfigKey*> keys;
-  for (const OptionField& field : kind.options) {
-    keys.push_back(find_config_key(fmt::format("positional.{}.{}", kind.name, field.name)));
+/// Without NAME and with --plot there is nothing to draw; what belongs to a drawing is not ignored either.
+void check_plot_options(const EncodingsOptions& options) {
+  require<ConfigError>(
+      !options.plot || !options.name.empty(),
+      "encodings: --plot needs the NAME of what to draw; tapeline encodings lists the names");
+  for (const auto& [given, flag] :
+       {std::pair{!options.out.empty(), "--out"}, std::pair{!options.checkpoint.empty(), "--checkpoint"},
+        std::pair{!options.length.empty(), "--length"},
+        std::pair{options.layer != layer_not_given, "--layer"}}) {
+    require<ConfigError>(!given || options.plot, "encodings: {} belongs to --plot", flag);
   }
-  for (const WrapperKind& wrapper : wrapper_kinds()) {
-    for (const ConfigKey* key : keys_of(wrapper)) {
-      if (std::ranges::find(keys, key) == keys.end()) keys.push_back(key);
-    }
+}
+
+Sitting arrange(const EncodingsOptions& options, const Config& base, const Config* trained) {
+  Sitting sitting{.subject = find_subject(options.name), .config = {}, .base = base, .note = {}};
+  const Index limit = Index{1} << 16;
+  sitting.length =
+      length_in_tokens(options.length.empty() ? "4x" : options.length, base.train.length, "--length");
+  require<ConfigError>(sitting.length >= 2 && sitting.length <= limit,
+                       "--length is {}; it must lie between 2 and {}", sitting.length, limit);
+  const std::string_view kind = sitting.subject.scaling != nullptr    ? "rope"
+                                : sitting.subject.encoding != nullptr ? sitting.subject.name()
+                                                                      : "";
+  require<ConfigError>(trained == nullptr || kind.empty() || trained->positional.uses(kind),
+                       "encodings {}: the model of --checkpoint {} has positions of the kind {}",
+                       options.name, options.checkpoint, base.positional.name());
+  sitting.config = with_subject(base, sitting.subject, true, sitting.length, &sitting.note);
+  if (trained != nullptr) require_changeable(*trained, sitting.config, "encodings " + options.name);
+  require<ConfigError>(options.layer == layer_not_given ||
+                           (options.layer >= 1 && options.layer <= sitting.config.model.layers),
+                       "--layer is {}; the model has the layers 1 to {}", options.layer,
+                       sitting.config.model.layers);
+  if (options.layer != layer_not_given && !kind.empty()) {
+    const std::string& found = sitting.config.positional.kind_of_layer(options.layer - 1);
+    require<ConfigError>(found == kind, "encodings {}: layer {} is of the kind {}", options.name,
+                         options.layer, found);
   }
-  return keys;
+  return sitting;
 }
 
-std::string_view role(const EncodingKind&) { return "encoding"; }
-std::string_view role(const WrapperKind&) { return "wrapper"; }
-
-template <class Kind>
-nlohmann::ordered_json to_json(const Kind& kind) {
-  nlohmann::ordered_json json = {{"name", kind.name},       {"role", role(kind)},
-                                 {"title", kind.title},     {"formula", kind.formula},
-                                 {"acts_on", kind.acts_on}, {"parameters", kind.parameters},
-                                 {"beyond", kind.beyond},   {"paper", kind.paper}};
-  json["options"] = nlohmann::ordered_json::array();
-  for (const ConfigKey* key : keys_of(kind)) {
-    nlohmann::ordered_json option = {{"key", key->name}, {"type", describe_type(*key)}, {"help", key->help}};
-    std::visit([&](const auto& value) { option["default"] = value; }, key->initial);
-    if (key->notation == Notation::automatic && key->initial == OptionValue(Index{0})) {
-      option["default"] = "auto";
-    }
-    if (!key->choices.empty()) option["choices"] = key->choices;
-    json["options"].push_back(std::move(option));
-  }
-  return json;
-}
-
-std::string before_options(const EncodingKind& kind) {
-  return kind.options.empty() ? "\nIt has no options of its own; every kind takes:\n" : "";
-}
-std::string before_options(const WrapperKind&) { return "\nIt goes around any encoding, by:\n"; }
-
-template <class Kind>
-std::string detail(const Kind& kind, std::size_t width) {
-  std::string text = fmt::format("{}: {}\n\n", kind.name, kind.title);
-  const auto line = [&](std::string_view label, std::string_view value) {
-    constexpr std::size_t margin = 18;
-    const std::size_t room = width == 0 ? 0 : width - std::min<std::size_t>(width - 20, margin);
-    text += hanging(fmt::format("  {:<{}}", label, margin - 2), margin, value, room);
+std::vector<Chart> sit(const EncodingsOptions& options, Sitting& sitting, ParameterStore* trained) {
+  const auto make_view = [&](const Config& config) {
+    const ModelPlan plan = model_plan(config);
+    return trained != nullptr ? std::make_unique<EncodingView>(plan, *trained)
+                              : std::make_unique<EncodingView>(plan);
   };
-  line("formula", kind.formula);
-  line("acts on", kind.acts_on);
-  line("parameters", kind.parameters);
-  line("past L", kind.beyond);
-  line("paper", kind.paper);
-  text += before_options(kind);
-  Table table;
-  table.column("option", Table::Align::left).column("default", Table::Align::left);
-  table.column("meaning", Table::Align::left);
-  for (const ConfigKey* key : keys_of(kind)) {
-    const std::string choices =
-        key->choices.empty() ? "" : fmt::format(" ({})", fmt::join(key->choices, ", "));
-    table.row({key->name, value_text(*key, key->initial), key->help + choices});
+  const std::unique_ptr<EncodingView> view = make_view(sitting.config);
+  const std::optional<Index> most = view->positions().max_length();
+  const bool around = sitting.subject.wrapper != nullptr && sitting.subject.name() != "pattern";
+  if (most && *most < sitting.length && !around) {
+    if (!options.length.empty()) {
+      spdlog::warn("{} positions end at {}: drawn up to there", view->positions().limited_by(), *most);
+    }
+    sitting.length = *most;
   }
-  return text + "\n" + table.text(width);
+  const std::optional<Config> plain = without_scaling(sitting.config);
+  const std::unique_ptr<EncodingView> plain_view = plain ? make_view(*plain) : nullptr;
+  PortraitRequest request{
+      .name = options.name, .length = sitting.length, .layer = {}, .only_kind = {}, .around_only = around};
+  if (options.layer != layer_not_given) request.layer = options.layer - 1;
+  if (sitting.subject.encoding != nullptr) request.only_kind = options.name;
+  if (sitting.subject.scaling != nullptr) request.only_kind = "rope";
+  std::vector<Chart> charts = portrait(*view, plain_view.get(), request);
+  require<ConfigError>(!charts.empty(), "encodings {}: no layer that is looked at has it", options.name);
+  if (!sitting.note.empty()) charts.front().notes.push_back(sitting.note + ".");
+  return charts;
 }
 
-template <class Kind>
-std::string overview(std::span<const Kind> kinds, std::string_view first, std::size_t width) {
-  Table table;
-  table.column(std::string(first), Table::Align::left).column("acts on", Table::Align::left);
-  table.column("parameters", Table::Align::left).column("past the trained length", Table::Align::left);
-  for (const Kind& kind : kinds) {
-    table.row({std::string(kind.name), std::string(kind.acts_on), std::string(kind.parameters),
-               std::string(kind.beyond)});
+std::vector<std::filesystem::path> draw_all(const std::vector<Chart>& charts,
+                                            const std::filesystem::path& folder) {
+  std::filesystem::create_directories(folder);
+  std::vector<std::filesystem::path> paths;
+  for (const Chart& chart : charts) std::ranges::copy(draw_chart(chart, folder), std::back_inserter(paths));
+  return paths;
+}
+
+int plot(const EncodingsOptions& options) {
+  std::optional<Checkpoint> checkpoint;
+  std::unique_ptr<Transformer> model;
+  std::optional<ResolvedConfig> start;
+  if (!options.checkpoint.empty()) {
+    require<ConfigError>(!options.config.names_preset(),
+                         "encodings: --checkpoint brings its own configuration; leave --preset out");
+    checkpoint.emplace(resolve_checkpoint(options.checkpoint));
+    start = checkpoint->config();
+    model = checkpoint->make_model();
   }
-  return table.text(width);
-}
+  const ResolvedConfig resolved = options.config.resolve("", start);
+  Sitting sitting = arrange(options, resolved.config, start ? &start->config : nullptr);
+  const std::vector<Chart> charts = sit(options, sitting, model ? &model->parameters() : nullptr);
 
-/// The wrapper of that name; nullptr: none.
-const WrapperKind* find_wrapper(std::string_view name) {
-  const std::span<const WrapperKind> kinds = wrapper_kinds();
-  const auto found = std::ranges::find(kinds, name, &WrapperKind::name);
-  return found == kinds.end() ? nullptr : &*found;
-}
-
-nlohmann::ordered_json all_json() {
-  nlohmann::ordered_json json = nlohmann::ordered_json::array();
-  for (const EncodingKind& kind : encoding_kinds()) json.push_back(to_json(kind));
-  for (const WrapperKind& kind : wrapper_kinds()) json.push_back(to_json(kind));
-  return json;
-}
-
-int encodings(const EncodingsOptions& options) {
-  options.output.set_up();
-  const std::size_t width = terminal_width();
-  if (options.name.empty()) {
-    write_output(options.output.json ? printed_json(all_json())
-                                     : overview(encoding_kinds(), "name", width) + '\n' +
-                                           overview(wrapper_kinds(), "around any", width) +
-                                           "\nOne in full, with its options: tapeline encodings NAME\n");
-  } else if (const WrapperKind* wrapper = find_wrapper(options.name)) {
-    write_output(options.output.json ? printed_json(to_json(*wrapper)) : detail(*wrapper, width));
+  const std::filesystem::path folder = options.out.empty()
+                                           ? std::filesystem::path("runs") / "encodings" / options.name
+                                           : std::filesystem::path(options.out);
+  std::vector<std::filesystem::path> paths;
+  std::string missing;  // without gnuplot the numbers are written all the same
+  try {
+    paths = draw_all(charts, folder);
+  } catch (const GnuplotError& error) {
+    missing = error.what();
+    for (const Chart& chart : charts) {
+      write_chart_csv(chart, folder);
+      paths.push_back(folder / (chart.name + ".csv"));
+    }
+  }
+  if (options.output.json) {
+    nlohmann::ordered_json json = {{"name", options.name}, {"length", sitting.length}};
+    json["charts"] = nlohmann::ordered_json::array();
+    for (const Chart& chart : charts) json["charts"].push_back(chart_json(chart));
+    json["files"] = nlohmann::ordered_json::array();
+    for (const auto& path : paths) json["files"].push_back(path.string());
+    write_output(printed_json(json));
   } else {
-    const EncodingKind& kind = encoding_kind(options.name);
-    write_output(options.output.json ? printed_json(to_json(kind)) : detail(kind, width));
+    std::string text;
+    for (const Chart& chart : charts) text += chart_text(chart, terminal_width()) + '\n';
+    for (const auto& path : paths) text += path.string() + '\n';
+    write_output(text);
   }
+  require<GnuplotError>(missing.empty(), "{}; the numbers are in {}", missing, folder.string());
+  return exit_code::done;
+}
+
+int encodings(EncodingsOptions& options) {
+  options.output.set_up();
+  // One word that is a file and no name: the configuration, for the list.
+  if (options.name.ends_with(".toml") && options.config.take_file(options.name)) options.name.clear();
+  check_plot_options(options);
+  if (options.plot) return plot(options);
+  const std::size_t width = terminal_width();
+  const Config config = options.config.resolve().config;
+  if (options.name.empty()) {
+    write_output(options.output.json ? printed_json(subjects_json(config)) : subjects_text(config, width));
+    return exit_code::done;
+  }
+  const EncodingSubject subject = find_subject(options.name);
+  write_output(options.output.json ? printed_json(subject_json(config, subject))
+                                   : subject_text(config, subject, width));
   return exit_code::done;
 }
 
 /// What NAME may be.
-std::vector<std::string> all_names() {
-  std::vector<std::string> names = encoding_names();
-  for (const WrapperKind& kind : wrapper_kinds()) names.emplace_back(kind.name);
+std::vector<std::string> subject_names() {
+  std::vector<std::string> names;
+  for (const EncodingSubject& subject : all_subjects()) names.emplace_back(subject.name());
   return names;
 }
 
@@ -151,17 +194,51 @@ std::vector<std::string> all_names() {
 
 Command encodings_command() {
   const auto options = std::make_shared<EncodingsOptions>();
+  const std::string example = example_encodings({"alibi"});
   Command command{.name = "encodings",
-                  .description = "the positional encodings built in, one by one",
-                  .examples = {fmt::format("tapeline encodings {}", example_encodings({"alibi"}))},
+                  .description = "the positional encodings built in, one by one, and drawn",
+                  .examples = {fmt::format("tapeline encodings {}", example),
+                               fmt::format("tapeline encodings {} --plot --out figures", example)},
                   .run = [options] { return encodings(*options); }};
-  command.options = {
-      {.name = "NAME", .help = "only this one, in full", .target = &options->name, .offers = all_names()}};
+  command.options = {{.name = "NAME",
+                      .help = "only this one, in full",
+                      .target = &options->name,
+                      .offers = subject_names()}};
+  options->config.add_model_to(command);
+  command.options.insert(
+      command.options.end(),
+      {{.name = "--plot",
+        .help = "draw it, in the terminal and as SVG, PNG and CSV",
+        .target = &options->plot},
+       {.name = "--out",
+        .value = "DIR",
+        .help = "where the pictures go; default runs/encodings/NAME",
+        .target = &options->out,
+        .path = Option::Path::folder},
+       {.name = "--checkpoint",
+        .value = "FILE",
+        .help = "draw what a trained model has: a checkpoint file, or a run folder",
+        .target = &options->checkpoint,
+        .path = Option::Path::file},
+       {.name = "--length",
+        .value = "N",
+        .help = "distances and positions up to there, in tokens (512) or trained lengths; default 4x",
+        .target = &options->length},
+       {.name = "--layer",
+        .value = "N",
+        .help = "the layer to draw, counted from 1; default: the first that has it",
+        .target = &options->layer}});
   command.details = {
-      "Without NAME a table of the encodings in this build, and one of what goes around any of them: scales "
-      "of "
-      "the scores, windows, randomized positions. With NAME the formula, where it acts, its parameters and "
-      "options, what happens past the trained length, and the paper."};
+      "Without NAME a table of the encodings in this build, one of the scalings of rope, and one of what "
+      "goes "
+      "around any of them: scales of the scores, windows, randomized positions. With NAME the formula, where "
+      "it acts, its parameters and options, what happens past the trained length, and the paper. Parameters "
+      "are counted in the model that CONFIG, --preset and --set describe.",
+      "With --plot it is drawn, from what it gives to the model, whatever it is: a bias by distance and "
+      "head; of rotations the wavelength of every pair against the trained length, and what is left of the "
+      "product of equal vectors by distance, a scaling of rope beside plain rope; of rows that are added to "
+      "the tokens, and of vectors that belong to distances, how alike and how long they are; of a scale its "
+      "factor by row. The weights are those that training begins with, or those of --checkpoint."};
   options->output.add_to(command);
   return command;
 }

@@ -23,7 +23,7 @@ ChildResult run_gnuplot(std::string_view script) {
   try {
     return run_child({"gnuplot", "-d"}, script, "on Debian: apt-get install gnuplot-nox");
   } catch (const FileError& error) {
-    fail<GnuplotError>("report: figures need gnuplot: {}", error.what());
+    fail<GnuplotError>("figures need gnuplot: {}", error.what());
   }
 }
 
@@ -40,7 +40,7 @@ std::string gnuplot_quoted(std::string_view text) {
 
 std::string gnuplot_output(std::string_view script) {
   ChildResult drawn = run_gnuplot(script);
-  require<GnuplotError>(drawn.status == 0, "report: gnuplot failed: {}", first_complaint(drawn.messages));
+  require<GnuplotError>(drawn.status == 0, "gnuplot failed: {}", first_complaint(drawn.messages));
   return std::move(drawn.output);
 }
 

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "core/arena.h"
+#include "core/gradient_pool.h"
+#include "layers/positional/encoding.h"
+
+namespace tapeline {
+
+/// A pass over nothing: what an encoding makes lives as long.
+struct Probe {
+  explicit Probe(Index declared_context, Recording recording = Recording::off)
+      : tape(arena, pool, recording), pass(tape) {
+    pass.declared_context = declared_context;
+  }
+  Arena arena;
+  GradientPool pool;
+  Tape tape;
+  Pass pass;
+};
+
+/// Rows 0 .. length-1 over themselves.
+inline PassPositions rows_seen(Probe& probe, const PositionalEncoding& encoding, Index length) {
+  PassPositions all;
+  all.query = all.key = encoding.positions(probe.pass, 0, length);
+  return all;
+}
+
+inline double number_at(Var var, Index at) { return static_cast<double>(var.value().data[at]); }
+
+}  // namespace tapeline
