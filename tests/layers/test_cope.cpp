@@ -112,7 +112,7 @@ TEST_CASE("cope: chunks over a cache give the rows of the full pass, with few an
 }
 
 TEST_CASE("cope: options that make no sense are refused by name") {
-  for (const char* rows : {"1", "-3", "3.5", "65537", "1e2"}) {
+  for (const char* rows : {"1", "-3", "3.5", "65537"}) {
     CHECK(cope_refusal(with_option(tiny_plan("cope"), "rows", std::string(rows))) ==
           std::string("positional.cope.rows = ") + rows +
               "; it takes auto, or a whole number from 2 to 65536");

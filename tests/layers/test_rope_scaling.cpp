@@ -198,7 +198,7 @@ TEST_CASE("rope scaling: what makes no sense is refused by name") {
           {"positional.rope.beta", "ntk_by_parts", "leave it at \"auto\""});
   refused({{"scaling", "dynamic_ntk"}, {"factor", 2.0}}, {"positional.rope.factor"});
   refused({{"scaling", "linear"}, {"factor", 0.5}}, {"positional.rope.factor = 0.5", "at least 1"});
-  refused({{"scaling", "linear"}, {"factor", "inf"}}, {"positional.rope.factor = \"inf\""});
+  refused({{"scaling", "linear"}, {"factor", "inf"}}, {"factor = \"inf\"", "a number"});
   refused({{"scaling", "linear"}, {"factor", "two"}}, {"factor = \"two\"", "auto"});
   refused({{"scaling", "linear"}, {"original_length", 1.5}}, {"original_length = 1.5", "whole"});
   refused({{"scaling", "dynamic_ntk"}, {"alpha", 0.0}}, {"positional.rope.alpha = 0"});
