@@ -204,7 +204,7 @@ TEST_CASE("alibi: what makes no sense is refused by name") {
   CHECK(refusal_of("interpolate", 0.5) ==
         "positional.alibi.interpolate = 0.5; it takes none, auto, or a factor of 1 or more");
   CHECK(refusal_of("interpolate", Index{-2}).starts_with("positional.alibi.interpolate = -2"));
-  CHECK(refusal_of("interpolate", "inf").starts_with("positional.alibi.interpolate = inf"));
+  CHECK(refusal_of("interpolate", "inf").starts_with("positional.alibi.interpolate = \"inf\""));
   CHECK(refusal_of("interpolate", false) ==
         "positional.alibi.interpolate = false; it takes one of none, auto, or a number");
   CHECK(refusal_of("symmetric", "no") ==
