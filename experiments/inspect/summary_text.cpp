@@ -11,6 +11,7 @@
 #include "experiments/inspect/tree_text.h"
 #include "experiments/report/tables.h"
 #include "experiments/table.h"
+#include "layers/positional/kinds_of_build.h"
 #include "train/checkpoint_layout.h"
 
 namespace tapeline {
@@ -81,14 +82,26 @@ std::string root_value(const Listing& listing, std::string_view name) {
   return {};
 }
 
+/// What the program that wrote the file was built with, as told by itself.
+std::string kinds_text(const Listing& listing) {
+  const std::string all = fmt::format("{}", fmt::join(built_kinds(), ", "));
+  for (const auto& [found, value] : listing.root) {
+    if (found != checkpoint_layout::creator_kinds) continue;
+    const std::string kinds = attribute_text(value);
+    if (kinds == all && left_out_kinds().empty()) {
+      return fmt::format(" with all {} encodings", built_kinds().size());
+    }
+    return fmt::format(" with the encodings {}", State::shortened(kinds));
+  }
+  return {};
+}
+
 std::string format_text(const Listing& listing) {
   const std::string version = root_value(listing, "format_version");
   const bool known = version == fmt::format("{}", checkpoint_layout::version);
-  const std::string kinds = root_value(listing, checkpoint_layout::creator_kinds);
   return fmt::format("{} {}{}, written by version {}{}", root_value(listing, "format"), version,
                      known ? "" : fmt::format(" (this program knows {})", checkpoint_layout::version),
-                     root_value(listing, "creator_version"),
-                     kinds.empty() ? "" : fmt::format(" with the encodings {}", kinds));
+                     root_value(listing, "creator_version"), kinds_text(listing));
 }
 
 std::string config_text(const Listing& listing, std::string_view name) {
