@@ -174,7 +174,7 @@ std::vector<ConfigKey> make_keys() {
       row("evaluate.sliding_up_to", FIELD(evaluate.sliding_up_to), "longest window of the sliding protocol", Limits{.notation = Notation::length}),
       row("evaluate.scored", FIELD(evaluate.scored), "which targets count: the same for every length, or all", std::vector<std::string>{"auto", "all"}),
 
-      row("compare.encodings", FIELD(compare.encodings), "encodings to train, each a variant of that name", Limits{.choices = kind_names(), .kinds = true}),
+      row("compare.encodings", FIELD(compare.encodings), "encodings to train, each a variant of that name; all: every one", Limits{.choices = kind_names(), .kinds = true, .notation = Notation::all_too}),
       row("compare.seeds", FIELD(compare.seeds), "models trained of each variant, with seeds counted on from train.seed", between(1, 1000)),
   };
   // The options of the encodings stand behind [positional] itself.

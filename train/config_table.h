@@ -15,6 +15,7 @@ enum class Notation {
   automatic,   ///< the text "auto" stands for 0
   length,      ///< a text that may be a number: 512 is "512"
   number_too,  ///< one of the choices, or a number, kept as its text
+  all_too,     ///< of a list: "all" alone stands for every choice
 };
 
 /// What numbers a key takes: a test and its description. For a list: each element.

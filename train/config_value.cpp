@@ -21,6 +21,9 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
+/// See Notation::all_too.
+constexpr std::string_view every_choice = "all";
+
 /// Reads one value of one key.
 class Reader {
  public:
@@ -75,6 +78,20 @@ class Reader {
   template <class Element>
   std::vector<Element> as(const std::vector<Element>&, const toml::node& node,
                           std::string_view written) const {
+    std::vector<Element> values = elements<Element>(node, written);
+    if constexpr (std::same_as<Element, std::string>) {
+      if (key_.notation != Notation::all_too || std::ranges::find(values, every_choice) == values.end()) {
+        return values;
+      }
+      require<ConfigError>(values.size() == 1, "{} ({}) is {}; \"{}\" stands alone, or give names", key_.name,
+                           place_, excerpt(describe_node(node)), every_choice);
+      return key_.choices;
+    }
+    return values;
+  }
+
+  template <class Element>
+  std::vector<Element> elements(const toml::node& node, std::string_view written) const {
     std::vector<Element> values;
     if (const toml::array* array = node.as_array()) {
       for (const toml::node& element : *array) {
@@ -101,13 +118,16 @@ class Reader {
   }
 
   void check_choice(const std::string& value) const {
+    if (key_.notation == Notation::all_too && value == every_choice) return;
     if (key_.choices.empty() || std::ranges::find(key_.choices, value) != key_.choices.end()) return;
     if (key_.notation == Notation::number_too && parse_words(value)["value"].is_number()) return;
     require<ConfigError>(!key_.kinds || !is_left_out(value), "{} ({}) is \"{}\", {}", key_.name, place_,
                          value, left_out_text());
     fail<ConfigError>("{} ({}) is {}; it must be one of {}{}{}", key_.name, place_,
                       excerpt(toml_string(value)), fmt::join(key_.choices, ", "),
-                      key_.notation == Notation::number_too ? ", or a number" : "",
+                      key_.notation == Notation::number_too ? ", or a number"
+                      : key_.notation == Notation::all_too  ? ", or all"
+                                                            : "",
                       did_you_mean(nearest_name(value, key_.choices)));
   }
 

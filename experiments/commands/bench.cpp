@@ -214,7 +214,7 @@ Command bench_command() {
         .target = &options->tokens},
        {.name = "--encodings",
         .value = "A,B",
-        .help = "step: with each of them, side by side",
+        .help = "step: with each of them, side by side; all: every one",
         .target = &options->encodings,
         .offers = encoding_names(),
         .list = true},

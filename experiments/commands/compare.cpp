@@ -1,6 +1,6 @@
 #include "experiments/commands/compare.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
 #include <filesystem>
@@ -14,6 +14,7 @@
 #include "experiments/exit_code.h"
 #include "experiments/output.h"
 #include "experiments/report/report.h"
+#include "train/config_table.h"
 #include "train/config_warnings.h"
 #include "train/metrics.h"
 #include "train/run_folder.h"
@@ -122,7 +123,9 @@ Command compare_command() {
       "; also variants and further evaluations of trained models ([[compare.variant]], "
       "[[compare.evaluation]]: tapeline manual config)";
   options->config.add_key(command, "--encodings", "compare.encodings", "A,B",
-                          "what to compare, see tapeline encodings; default: every kind", encoding_names());
+                          fmt::format("what to compare, see tapeline encodings; all: every one; default {}",
+                                      fmt::join(default_config().compare.encodings, ",")),
+                          encoding_names());
   command.options.back().list = true;
   options->config.add_key(command, "--seeds", "compare.seeds", "N", "how many times each is trained");
   command.options.push_back({.name = "--out",

@@ -202,6 +202,11 @@ TEST_CASE("lists are read from TOML and from words between commas") {
   using Names = std::vector<std::string>;
   const std::string kind = test::any_kind();
   CHECK(with_set("compare.encodings", kind).config.compare.encodings == Names{kind});
+  const Names every(built_kinds().begin(), built_kinds().end());
+  CHECK(with_set("compare.encodings", "all").config.compare.encodings == every);
+  CHECK(with_set("compare.encodings", "[\"all\"]").config.compare.encodings == every);
+  CHECK(says(error_of([&] { with_set("compare.encodings", kind + ",all"); }), "\"all\" stands alone"));
+  CHECK(says(error_of([] { with_set("positional.kind", "all"); }), "it must be one of"));
   CHECK(with_set("compare.encodings", "[\"" + kind + "\"]").config.compare.encodings == Names{kind});
   CHECK(with_set("evaluate.lengths", "64, 4x,512").config.evaluate.lengths == Names{"64", "4x", "512"});
   CHECK(with_set("optimizer.betas", "0.5,0.75").config.optimizer.betas == std::vector<double>{0.5, 0.75});
