@@ -25,8 +25,7 @@ Var sum(Var x);
 /// x under another shape of equal size; no copy.
 Var reshape(Var x, const Shape& shape);
 
-// --- products (core/ops/products.cpp, linear.cpp, linear_heads.cpp)
-// ------------------------------------------------------------------
+// --- products (core/ops/products.cpp, linear.cpp, linear_heads.cpp) -----------------------------------
 
 enum class Transposed : bool { no, yes };
 /// op(a) op(b), op(a) [M, K], op(b) [K, N] -> [M, N]. Matrices only.

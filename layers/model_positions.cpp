@@ -98,6 +98,13 @@ ModelPositions::ModelPositions(const ModelPlan& plan, const Scope& root, const M
   }
   score_scale_ = make_score_scale(
       config, {.heads = plan.model.heads, .layers = layers, .train_length = plan.train_length, .root = root});
+  if (!score_scale_) return;
+  for (const Kind& kind : encodings_) {
+    require<ConfigError>(kind.encoding->takes_query_scale(),
+                         "positional.score.scale = \"{}\" with {} positions: they are counted with gates of "
+                         "the score, which the scale would change; use one of the two",
+                         config.score.scale, kind.name);
+  }
 }
 
 void ModelPositions::limit(std::optional<Index> rows, std::string_view by) {
@@ -122,7 +129,8 @@ void ModelPositions::require_length(Index rows) const {
                       "shorter window, or train with a larger positional.randomized.maximum",
                       *limit_, rows);
   fail<ShapeError>(
-      "transformer: the {} table has {} rows; row {} was asked for; use a shorter window or a longer table",
+      "transformer: {} positions end after row {}; row {} was asked for; use a shorter window, or "
+      "settings that reach further",
       limited_by_, *limit_, rows);
 }
 

@@ -35,8 +35,23 @@ HWY_INLINE void turn_row(const Turn& turn, Real sign, Index row, const Real* fro
       put<accumulate>(lanes, hn::NegMulAdd(y, s, hn::Mul(x, c)), to + p);
       put<accumulate>(lanes, hn::MulAdd(x, s, hn::Mul(y, c)), to + pairs + p);
     });
-  } else {  // neighbours: no vector holds one of each
-    for (Index p = 0; p < pairs; ++p) {
+  } else {  // neighbours: taken apart on the way in, put together on the way out
+    const RealTag d;
+    const auto lanes = static_cast<Index>(hn::Lanes(d));
+    Index p = 0;
+    for (; p + lanes <= pairs; p += lanes) {
+      RealVector x, y;
+      hn::LoadInterleaved2(d, from + 2 * p, x, y);
+      const auto c = hn::LoadU(d, cosine + p), s = hn::Mul(hn::LoadU(d, sine + p), hn::Set(d, sign));
+      auto a = hn::NegMulAdd(y, s, hn::Mul(x, c)), b = hn::MulAdd(x, s, hn::Mul(y, c));
+      if constexpr (accumulate) {
+        RealVector old_a, old_b;
+        hn::LoadInterleaved2(d, to + 2 * p, old_a, old_b);
+        a = hn::Add(a, old_a), b = hn::Add(b, old_b);
+      }
+      hn::StoreInterleaved2(a, b, d, to + 2 * p);
+    }
+    for (; p < pairs; ++p) {
       const Real c = cosine[p], s = sign * sine[p], x = from[2 * p], y = from[2 * p + 1];
       const Real a = x * c - y * s, b = y * c + x * s;
       to[2 * p] = accumulate ? to[2 * p] + a : a;

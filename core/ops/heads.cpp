@@ -20,14 +20,17 @@ struct SplitGradient {
 
 std::array<HeadColumns, 3> joint_columns(std::string_view op, const Shape& shape, Index heads,
                                          Index key_value_heads) {
-  require<ShapeError>(shape.rank() == 3, "{}: x is {}; expected [batch, time, width]", op, shape.text());
+  require<ShapeError>(shape.rank() == 3, "{}: the joint rows are {}; expected [batch, time, width]", op,
+                      shape.text());
   require<ShapeError>(heads >= 1 && key_value_heads >= 1 && heads % key_value_heads == 0,
                       "{}: {} heads and {} key/value heads; the second must divide the first", op, heads,
                       key_value_heads);
   const Index all_heads = heads + 2 * key_value_heads;
-  require<ShapeError>(shape.last() % all_heads == 0,
-                      "{}: x is {} for {} heads and {} key/value heads; the width must be a multiple of {}",
-                      op, shape.text(), heads, key_value_heads, all_heads);
+  require<ShapeError>(
+      shape.last() % all_heads == 0,
+      "{}: the joint rows are {} for {} heads and {} key/value heads; the width must be a multiple of "
+      "{}",
+      op, shape.text(), heads, key_value_heads, all_heads);
   const Index batch = shape[0], time = shape[1], width = shape.last() / all_heads;
   return {HeadColumns{batch, time, shape.last(), 0, heads, width},
           HeadColumns{batch, time, shape.last(), heads * width, key_value_heads, width},

@@ -283,7 +283,8 @@ Command generate_command() {
   command.details = {
       "Writes the prompt and what follows it, token by token as they are made. The same seed gives the same "
       "text. Scalings that depend on the length take prompt and tokens asked for together.",
-      "With --samples the first text is shown as it is made, and is the one that a single sample would be; "
+      "With --samples the first text is shown as it is made, and is the one that a single sample would be "
+      "(but for rounding, which is another in a larger batch); "
       "the others follow it, each under a line of its own. They share one batch.",
       "Past the trained length it depends on the positional encoding what happens, and is told once at the "
       "end, on standard error. An encoding without a limit goes on. One that ends at a row begins a new "

@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
+#include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -19,6 +19,7 @@
 #include "experiments/longrope/search.h"
 #include "experiments/output.h"
 #include "experiments/table.h"
+#include "layers/positional/number_text.h"
 #include "layers/positional/rope_scaling_options.h"
 #include "layers/positional/rotated_width.h"
 #include "train/checkpoint.h"
@@ -50,26 +51,26 @@ struct TrainedRotation {
 TrainedRotation trained_rotation(const Checkpoint& checkpoint) {
   const Config& config = checkpoint.config().config;
   require<ConfigError>(
-      config.positional.kind == "rope",
+      config.positional.uses("rope"),
       "\"{}\" was trained with {} positions; longrope's factors belong to the frequencies of "
       "rope",
-      checkpoint.path().string(), config.positional.kind);
+      checkpoint.path().string(), config.positional.name());
   const auto value = [&](std::string_view option) {
     return find_config_key(fmt::format("positional.rope.{}", option))->get(config);
   };
   TrainedRotation trained;
   trained.base = std::get<double>(value("base"));
   trained.pairs = rotated_width("rope", std::get<double>(value("fraction")), config.model.head_width()) / 2;
-  trained.original_length = static_cast<double>(config.train.length);
-  const std::string length = std::get<std::string>(value("original_length"));
-  if (length != "auto")
-    std::from_chars(length.data(), length.data() + length.size(), trained.original_length);
+  trained.original_length =
+      number_or_word("positional.rope.original_length", std::get<std::string>(value("original_length")))
+          .value_or(static_cast<double>(config.train.length));
   return trained;
 }
 
+using Keys = std::vector<std::pair<std::string, std::string>>;
+
 /// The keys of the factors as they stand in a config, under [positional.rope].
-std::vector<std::pair<std::string, std::string>> factor_keys(std::span<const double> factors,
-                                                             double original_length) {
+Keys factor_keys(std::span<const double> factors, double original_length) {
   std::vector<std::string> numbers;
   for (const double factor : factors) numbers.push_back(number_text(factor));
   return {{"scaling", "\"longrope\""},
@@ -124,12 +125,26 @@ ScoredSet open_windows(const Checkpoint& checkpoint, const LongropeCommand& comm
   return search_windows(configured_splits(config, store->size()).train, target, command.tokens);
 }
 
+/// What has to be taken back of the scaling that the model was trained with, for the factors to stand alone.
+Keys neutral_keys(const Config& trained) {
+  Keys keys;
+  for (const OptionField& field : rope_scaling_fields()) {
+    const ConfigKey* key = find_config_key(fmt::format("positional.rope.{}", field.name));
+    const bool of_factors =
+        field.name == "scaling" || field.name == "original_length" || field.name == "long_factors";
+    if (of_factors || key->get(trained) == field.initial) continue;
+    keys.emplace_back(field.name, option_text(field.initial));
+  }
+  return keys;
+}
+
 std::string factors_fragment(const Checkpoint& checkpoint, Index target, const FactorSearchResult& result,
                              double original_length) {
   std::string text = fmt::format("# {}: {} nats a token in contexts of {}\n[positional.rope]\n",
                                  checkpoint.path().string(), number_text(result.best.loss), target);
-  for (const auto& [name, value] : factor_keys(result.best.factors, original_length)) {
-    text += fmt::format("{} = {}\n", name, value);
+  for (const Keys& keys :
+       {factor_keys(result.best.factors, original_length), neutral_keys(checkpoint.config().config)}) {
+    for (const auto& [name, value] : keys) text += fmt::format("{} = {}\n", name, value);
   }
   return text;
 }
@@ -154,11 +169,15 @@ int longrope(const LongropeCommand& command) {
   const TrainedRotation trained = trained_rotation(checkpoint);
   const Index target = length_in_tokens(command.target, settings.config.train.length, "--target");
   require<ConfigError>(static_cast<double>(target) > trained.original_length,
-                       "--target {} is {} tokens; the model was trained at {}, and factors are searched for "
-                       "longer contexts",
+                       "--target {} is {} tokens; factors are searched for contexts longer than the original "
+                       "length, {}",
                        command.target, target, trained.original_length);
   require<ConfigError>(command.tokens >= 1, "--tokens {}; at least 1 is expected", command.tokens);
 
+  const auto plain = load_model(checkpoint, settings.config);
+  require<ConfigError>(target <= plain->max_length().value_or(target),
+                       "--target {} is {} tokens; {} positions of this model end at {}", command.target,
+                       target, plain->limited_by(), plain->max_length().value_or(target));
   if (!command.out.empty()) check_can_write(command.out);
 
   const SignalGuard signals;
@@ -181,6 +200,11 @@ int longrope(const LongropeCommand& command) {
   const FactorSearchResult result = search_factors(
       search, factor_starts(trained.pairs, trained.base, trained.original_length, target), loss, show);
   progress.finish();
+  require<NumericError>(
+      std::isfinite(result.best.loss),
+      "longrope: the loss in contexts of {} is no number, whatever the factors; look at the "
+      "model with tapeline inspect --verify",
+      target);
 
   const std::string toml = factors_fragment(checkpoint, target, result, trained.original_length);
   if (!command.out.empty()) write_file(command.out, toml);

@@ -28,8 +28,12 @@ constexpr std::string_view long_factors_key = "positional.rope.long_factors";
 
 /// Factors from 1 for the fastest pair to the whole extension for the slowest.
 std::vector<double> made_up_factors(const Config& config, Index length) {
+  Index first_rope = 0;  // a pattern may begin with another kind
+  while (first_rope + 1 < config.model.layers && config.positional.kind_of_layer(first_rope) != "rope") {
+    ++first_rope;
+  }
   const std::optional<RotationView> plain =
-      view_rotation(EncodingView(model_plan(without_scaling(config).value_or(config))), 0, 2);
+      view_rotation(EncodingView(model_plan(without_scaling(config).value_or(config))), first_rope, 2);
   const Index pairs = plain ? plain->width / 2 : 0;
   const auto factor = std::get<std::string>(key_named("positional.rope.factor").get(config));
   const double asked = std::strtod(factor.c_str(), nullptr);  // 0 for "auto"

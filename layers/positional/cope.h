@@ -22,6 +22,8 @@ class ContextualEncoding final : public PositionalEncoding {
   ContextualEncoding(const EncodingContext& context, const Settings& settings);
 
   ScoreTerms score_terms(Pass& pass, const PassPositions& all, Index layer) const override;
+  /// The factor would change the gates that count its positions.
+  bool takes_query_scale() const override { return false; }
 
  private:
   bool divide_;

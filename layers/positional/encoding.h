@@ -37,6 +37,9 @@ class PositionalEncoding {
 
   virtual CachedKeys cached_keys() const { return CachedKeys::transformed; }
 
+  /// Whether its scores may be multiplied by a factor a query row, as a score scale does.
+  virtual bool takes_query_scale() const { return true; }
+
   /// The most rows a sequence may have; nullopt: any number. Past it the model refuses.
   virtual std::optional<Index> max_length() const { return std::nullopt; }
 

@@ -47,6 +47,12 @@ std::optional<Index> XposPositions::max_rows() const {
   return static_cast<Index>(std::clamp(most_spans * settings_.scale_base, 1.0, 1e15));
 }
 
+std::optional<Index> XposPositions::max_length() const {
+  if (!settings_.center) return std::nullopt;
+  const double reach = *settings_.center + most_from_center * settings_.scale_base;
+  return static_cast<Index>(std::clamp(std::floor(reach) + 1, 0.0, 1e15));
+}
+
 double XposPositions::center_of(const Positions& queries) const {
   if (settings_.center) return *settings_.center;
   const PositionRange ends = range_of(queries);
@@ -130,7 +136,9 @@ const EncodingKind& xpos_kind() {
            {.name = "fraction", .initial = 1.0, .help = "share of every head that is rotated"},
            {.name = "scale_base",
             .initial = std::string("auto"),
-            .help = "the distance at which pair p has decayed to z_p; auto: half the trained length",
+            .help =
+                "the distance at which pair p has decayed to z_p; auto: half the trained length, or of what "
+                "randomized positions are drawn from",
             .choices = {"auto"},
             .number_too = true,
             .after_training = true},
@@ -147,7 +155,7 @@ const EncodingKind& xpos_kind() {
             context.causal,
             "positional.kind = \"xpos\" without the causal mask: the score of a key after its "
             "query would grow without bound with the distance; take rope, or causal keys");
-        const double trained = static_cast<double>(context.train_length);
+        const double trained = static_cast<double>(context.trained_positions());
         const XposPositions::Settings settings{
             .head_width = context.head_width,
             .rotated_width = rotated_width("xpos", options.number("fraction"), context.head_width),
@@ -157,10 +165,17 @@ const EncodingKind& xpos_kind() {
             .center = number_in(options, "center", "middle")};
         require<ConfigError>(
             settings.center || trained <= most_spans * settings.scale_base,
-            "positional.xpos.scale_base = {} with train.length {}: the factors of one window "
+            "positional.xpos.scale_base = {} with positions 0 to {} in training: the factors of one window "
             "would leave the range of a float; at least {} is needed",
-            settings.scale_base, context.train_length, trained / most_spans);
-        return std::make_unique<XposPositions>(settings);
+            settings.scale_base, trained - 1, trained / most_spans);
+        auto made = std::make_unique<XposPositions>(settings);
+        const std::optional<Index> most = made->max_length();
+        require<ConfigError>(!most || context.trained_positions() <= *most,
+                             "positional.xpos.center = {} with scale_base {}: factors leave the range of a "
+                             "float from position {} on, and training has positions 0 to {}; take center = "
+                             "\"middle\"",
+                             options.text("center"), settings.scale_base, *most, trained - 1);
+        return made;
       },
   };
   return kind;

@@ -31,6 +31,8 @@ class XposPositions final : public PositionalEncoding {
                     Index layer) const override;
   CachedKeys cached_keys() const override { return CachedKeys::raw; }
   std::optional<Index> max_rows() const override;
+  /// With a fixed centre: the rows whose factors a float holds.
+  std::optional<Index> max_length() const override;
 
  private:
   double center_of(const Positions& queries) const;

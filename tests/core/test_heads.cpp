@@ -127,10 +127,10 @@ TEST_CASE("heads: shapes that do not fit are refused") {
   CHECK_THROWS_WITH_AS(split_heads(v, 4, 3),
                        "split_heads: 4 heads and 3 key/value heads; the second must divide the first",
                        ShapeError);
-  CHECK_THROWS_WITH_AS(
-      split_heads(v, 3, 1),
-      "split_heads: x is [2, 3, 16] for 3 heads and 1 key/value heads; the width must be a multiple of 5",
-      ShapeError);
+  CHECK_THROWS_WITH_AS(split_heads(v, 3, 1),
+                       "split_heads: the joint rows are [2, 3, 16] for 3 heads and 1 key/value heads; the "
+                       "width must be a multiple of 5",
+                       ShapeError);
   CHECK_THROWS_AS(split_heads(v, 0, 1), ShapeError);
   CHECK_THROWS_AS(split_heads(reshape(v, {6, 16}), 2, 1), ShapeError);
   CHECK_THROWS_AS(merge_heads(v), ShapeError);

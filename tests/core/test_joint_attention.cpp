@@ -100,7 +100,8 @@ TEST_CASE("joint_attention: what does not fit is refused by name") {
   const Storage rows = random_storage({2, 3, 16}, "x"), matrix = random_storage({3, 16}, "matrix");
   const Var joint = tape->constant(rows.tensor());
   CHECK_THROWS_WITH_AS(joint_attention(tape->constant(matrix.tensor()), 2, 1, {}),
-                       "joint_attention: x is [3, 16]; expected [batch, time, width]", ShapeError);
+                       "joint_attention: the joint rows are [3, 16]; expected [batch, time, width]",
+                       ShapeError);
   CHECK_THROWS_WITH_AS(joint_attention(joint, 3, 2, {}),
                        "joint_attention: 3 heads and 2 key/value heads; the second must divide the first",
                        ShapeError);

@@ -109,11 +109,11 @@ TEST_CASE("linear_heads: what does not fit is refused by name") {
                 flat = random_storage({6, 5}, "flat");
   const Var rows = tape->constant(x.tensor()), weight = tape->constant(w.tensor());
   CHECK_THROWS_WITH_AS(linear_heads(tape->constant(flat.tensor()), weight, {}, 2, 1, {}, {}),
-                       "linear_heads: x is [6, 16]; expected [batch, time, width]", ShapeError);
-  CHECK_THROWS_WITH_AS(
-      linear_heads(rows, weight, {}, 3, 1, {}, {}),
-      "linear_heads: x is [2, 3, 16] for 3 heads and 1 key/value heads; the width must be a multiple of 5",
-      ShapeError);
+                       "linear_heads: the joint rows are [6, 16]; expected [batch, time, width]", ShapeError);
+  CHECK_THROWS_WITH_AS(linear_heads(rows, weight, {}, 3, 1, {}, {}),
+                       "linear_heads: the joint rows are [2, 3, 16] for 3 heads and 1 key/value heads; the "
+                       "width must be a multiple of 5",
+                       ShapeError);
   CHECK_THROWS_WITH_AS(linear_heads(rows, tape->constant(flat.tensor()), weight, 2, 1, {}, {}),
                        "linear_heads: bias is [16, 5], weight is [6, 5]; expected a bias of [6]", ShapeError);
   const RotationTables longer(4, 4, 10);

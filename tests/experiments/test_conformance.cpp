@@ -41,6 +41,14 @@ TEST_CASE("conformance: a case that holds, one past its limit, one that cannot b
   CHECK_FALSE(contains(past.out, "e-09! 1.0e-09!"));
   CHECK(contains(past.out, "1 cases, 0 ok, 1 past a limit, 0 not run"));
 
+  // A gradient that nothing computes must not pass unseen.
+  const std::string with_gradient =
+      R"({"cases": {"x": {"params": {"encoding": "alibi", "heads": 2}, "arrays": {"slopes": {"shape": [2], "data": )"
+      R"([0.0625, 0.00390625]}, "d_gamma": {"shape": [1], "data": [1]}}}}})";
+  const Ran unseen = run(shell, with_gradient);
+  CHECK(unseen.code == 1);
+  CHECK(contains(unseen.out, "it expects the gradient \"d_gamma\""));
+
   const Ran unknown = run(shell, R"({"cases": {"x": {"params": {"encoding": "unheard_of"}, "arrays": {}}}})");
   CHECK(unknown.code == 1);
   CHECK(contains(unknown.out, "x  FAIL  not run: encoding \"unheard_of\""));

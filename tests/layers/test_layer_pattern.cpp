@@ -156,11 +156,11 @@ TEST_CASE("pattern: the shortest limit of its kinds holds, and is named" * test:
   const Transformer model = stirred(plan);
   CHECK(model.max_length() == 20);
   CHECK(model.limited_by() == "learned");
-  CHECK_THROWS_WITH_AS(
-      full_logits(model, tiny_tokens(21)),
-      "transformer: the learned table has 20 rows; row 21 was asked for; use a shorter window "
-      "or a longer table",
-      ShapeError);
+  CHECK_THROWS_WITH_AS(full_logits(model, tiny_tokens(21)),
+                       "transformer: learned positions end after row 20; row 21 was asked for; use a shorter "
+                       "window, or settings "
+                       "that reach further",
+                       ShapeError);
 }
 
 TEST_CASE("pattern: every encoding is asked once for the input rows, and told its layers") {

@@ -16,8 +16,9 @@ TEST_CASE("positions: a learned table refuses past its last row, with both numbe
   CHECK(model.max_length() == 16);
   CHECK(full_logits(model, tiny_tokens(16)).size() == 16 * 11);
   CHECK_THROWS_WITH_AS(full_logits(model, tiny_tokens(17)),
-                       "transformer: the learned table has 16 rows; row 17 was asked for; use a shorter "
-                       "window or a longer table",
+                       "transformer: learned positions end after row 16; row 17 was asked for; use a shorter "
+                       "window, or settings "
+                       "that reach further",
                        ShapeError);
   CHECK_THROWS_WITH_AS(full_logits(model, tiny_tokens(16), 1),
                        "positions: the learned table has 16 rows; row 17 was asked for; use a shorter "

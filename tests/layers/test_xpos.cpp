@@ -161,7 +161,27 @@ TEST_CASE("xpos: what makes no sense is refused by name") {
     full_logits(fixed, tiny_tokens(50));
     FAIL("nothing was thrown");
   } catch (const ShapeError& error) {
-    CHECK(test::contains(error.what(), "position 49"));
-    CHECK(test::contains(error.what(), "positional.xpos.center 0"));
+    CHECK(test::contains(error.what(), "xpos positions end after row 36; row 50 was asked for"));
   }
+}
+
+TEST_CASE("xpos: a fixed centre ends where a float does, and randomized positions count as trained ones") {
+  ModelPlan plan = with_option(xpos_plan(8.0), "center", Index{0});
+  const Transformer model(plan);
+  CHECK(model.max_length() == 561);  // 70 scale bases, and row 0
+  CHECK(model.limited_by() == "xpos");
+  plan.train_length = 600;
+  CHECK_THROWS_AS(Transformer{plan}, ConfigError);
+
+  ModelPlan drawn = tiny_plan("xpos");
+  drawn.positional.randomized.maximum = 4096;  // scale_base auto reaches across the draw
+  Transformer randomized = stirred(drawn);
+  Arena arena;
+  GradientPool pool;
+  Tape tape(arena, pool);
+  Pass pass(tape);
+  const std::vector<Token> ids = tiny_tokens(16);
+  const Var loss = randomized.loss(pass, ids, ids, 1);
+  CHECK(std::isfinite(*loss.value().data));
+  CHECK_THROWS_AS(Transformer{with_option(drawn, "scale_base", Index{16})}, ConfigError);
 }
