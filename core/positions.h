@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <span>
@@ -19,6 +20,18 @@ struct Positions {
     return axis[a].empty() ? begin + row : axis[a][static_cast<std::size_t>(row)];
   }
 };
+
+/// The lowest and the highest position of rows, and whether their positions never fall from row to row.
+struct PositionRange {
+  Index lowest = 0, highest = 0;
+  bool ascending = true;
+};
+/// Of one row at least.
+inline PositionRange range_of(const Positions& rows) {
+  if (rows.axis[0].empty()) return {rows.begin, rows.begin + rows.count - 1, true};
+  const auto [lowest, highest] = std::ranges::minmax(rows.axis[0]);
+  return {lowest, highest, std::ranges::is_sorted(rows.axis[0])};
+}
 
 /// The positions of the query rows and of all key rows (cached ones included); last rows aligned.
 struct PassPositions {

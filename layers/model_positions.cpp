@@ -27,11 +27,6 @@ EncodingContext context_of(const ModelPlan& plan, const Scope& root, const std::
   return context;
 }
 
-std::span<Index> room_for(Pass& pass, Index count) {
-  const auto size = static_cast<std::size_t>(count);
-  return {pass.tape.arena().allocate_array<Index>(size), size};
-}
-
 /// The positions of rows that are told by number, where there may be a gap: those of a windowed cache.
 Positions positions_of_kept(Pass& pass, const PositionalEncoding& encoding, const Positions& kept) {
   const Index length = kept.axis[0].back() + 1;
@@ -39,7 +34,7 @@ Positions positions_of_kept(Pass& pass, const PositionalEncoding& encoding, cons
   const Positions all = encoding.positions(pass, 0, length);
   for (std::size_t axis = 0; axis < all.axis.size(); ++axis) {
     if (all.axis[axis].empty() && axis > 0) continue;
-    const std::span<Index> chosen = room_for(pass, kept.count);
+    const std::span<Index> chosen = pass.indices(kept.count);
     for (Index row = 0; row < kept.count; ++row) {
       chosen[static_cast<std::size_t>(row)] = all.at(kept.at(row), axis);
     }
@@ -61,7 +56,7 @@ Positions drawn_positions(Pass& pass, std::span<const Index> drawn, const Positi
         drawn.subspan(static_cast<std::size_t>(rows.begin), static_cast<std::size_t>(rows.count));
     return result;
   }
-  const std::span<Index> chosen = room_for(pass, rows.count);
+  const std::span<Index> chosen = pass.indices(rows.count);
   for (Index row = 0; row < rows.count; ++row) {
     chosen[static_cast<std::size_t>(row)] = drawn[static_cast<std::size_t>(rows.at(row))];
   }

@@ -33,6 +33,18 @@ class Pass {
   /// relative encodings do not care.
   Index position_shift = 0;
 
+  /// The length that a length-dependent encoding takes for queries in these rows: as declared, else up to the
+  /// last of them.
+  Index context_length(const Positions& queries) const {
+    return declared_context > 0 ? declared_context : queries.begin + queries.count;
+  }
+
+  /// Uninitialised room for `count` row numbers or positions, in the memory of the pass.
+  std::span<Index> indices(Index count) const {
+    const auto size = static_cast<std::size_t>(count);
+    return {tape.arena().allocate_array<Index>(size), size};
+  }
+
   /// The dropout of one place in the model ("embedding", layer 3's attention): the same rate, a key of its
   /// own.
   Dropout dropout_at(std::string_view place, Index layer) const;

@@ -21,6 +21,15 @@ std::string named(const ResolvedConfig& resolved, std::string_view name) {
                      origin == resolved.origins.end() ? "default" : origin->second);
 }
 
+/// Refuses two keys that do not fit together, with the rule that they break.
+struct Both {
+  const ResolvedConfig& resolved;
+  void operator()(std::string_view first, std::string_view second, bool fit, std::string_view rule) const {
+    require<ConfigError>(fit, "{} does not fit {}: {}", named(resolved, first), named(resolved, second),
+                         rule);
+  }
+};
+
 bool usable_as_folder_name(const std::string& name) {
   return !name.empty() && name.front() != '.' && name.size() <= 100 && std::ranges::all_of(name, [](char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
@@ -61,10 +70,7 @@ void validate_positions(const ResolvedConfig& resolved) {
   const PositionalConfig& positional = resolved.config.positional;
   const ScoreScaleConfig& score = positional.score;
   const Index length = resolved.config.train.length, maximum = positional.randomized.maximum;
-  const auto both = [&](std::string_view first, std::string_view second, bool fit, std::string_view rule) {
-    require<ConfigError>(fit, "{} does not fit {}: {}", named(resolved, first), named(resolved, second),
-                         rule);
-  };
+  const Both both{resolved};
   both("positional.kind", "positional.layers.pattern",
        positional.pattern.empty() || positional.uses(positional.kind),
        "it must be one of the pattern's kinds; give the pattern [] for one kind in every layer");
@@ -87,10 +93,7 @@ void validate_run(const ResolvedConfig& resolved) {
   const Config& config = resolved.config;
   const ModelConfig& model = config.model;
   const TrainConfig& train = config.train;
-  const auto both = [&](std::string_view first, std::string_view second, bool fit, std::string_view rule) {
-    require<ConfigError>(fit, "{} does not fit {}: {}", named(resolved, first), named(resolved, second),
-                         rule);
-  };
+  const Both both{resolved};
   const auto one = [&](std::string_view key, bool right, std::string_view rule) {
     require<ConfigError>(right, "{}: {}", named(resolved, key), rule);
   };

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <variant>
 
 #include "core/dropout.h"
@@ -54,11 +53,7 @@ struct AttentionProblem {
     return positions.query.begin - first_distance() + key_row;
   }
   /// How many keys a query row sees.
-  Index keys_seen(Index query_row) const {
-    const Index row = first_distance() + query_row;
-    const Index begin = mask.window == 0 ? 0 : std::max<Index>(row - mask.window + 1, 0);
-    return (mask.causal ? row + 1 : key_rows) - begin + std::min(mask.sinks, begin);
-  }
+  Index keys_seen(Index query_row) const { return mask.keys_seen(first_distance() + query_row, key_rows); }
 };
 
 /// What attention_forward writes. A row that sees no key has output 0 and log_sum +infinity, so that the

@@ -35,14 +35,15 @@ class BackwardTile {
   template <class Term>
   void run(Term& term, const AttentionGradients& gradients, const KeyGradients& sums) {
     start(gradients);
-    bool first = true;
+    bool first = !Term::adds_to_operands;
     const bool want_query = gradients.d_q != nullptr || gradients.d_query_scale != nullptr;
+    TileGradients shared;
     if constexpr (Term::adds_to_operands) {
       std::fill_n(d_query_, scores_.rows() * padded_width(problem_), Real{0});
       std::fill_n(d_factors_, scores_.padded_rows(), Real{0});
-      first = false;
+      if (want_query) shared.query = d_query_, shared.query_stride = padded_width(problem_);
+      if (gradients.d_query_scale != nullptr) shared.factor = d_factors_;
     }
-    TileGradients shared;
     for_key_tiles<Term::gradient_order>(problem_, scores_, [&] {
       scores_.score(term);
       scores_.key_products(scores_.values_here(), d_out_columns_, d_scores_);
@@ -52,9 +53,7 @@ class BackwardTile {
       }
       const Index key = scores_.first_key_row();
       if constexpr (Term::adds_to_operands) {
-        if (want_query) shared.query = d_query_, shared.query_stride = padded_width(problem_);
         if (sums.k != nullptr) shared.key = sums.k + key * sums.k_stride, shared.key_stride = sums.k_stride;
-        if (gradients.d_query_scale != nullptr) shared.factor = d_factors_;
         term.gradient(scores_.tile(), d_scores_, shared);
       } else {
         term.gradient(scores_.tile(), d_scores_);

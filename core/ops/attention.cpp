@@ -66,7 +66,7 @@ Var attention(Var q, Var k, Var v, const ScoreTerms& terms, const Dropout& dropo
   problem.q = q.value().data, problem.k = k.value().data, problem.v = v.value().data;
   problem.query = problem.output = HeadRows::by_head(problem.heads, problem.query_rows, problem.width);
   problem.key = problem.value = HeadRows::by_head(problem.key_heads, problem.key_rows, problem.width);
-  describe(problem, terms, term, dropout);
+  describe(problem, terms, dropout);
   Tape& tape = q.tape();
   const AttentionResult result = run_attention(tape, problem, term, tape.recording(), probe);
   const TermInputs learned = learned_inputs(term);
@@ -85,7 +85,6 @@ Var attention(Var q, Var k, Var v, const ScoreTerms& terms, const Dropout& dropo
 Var attention(Var q, const CachedKeyValues& cache, const ScoreTerms& terms, AttentionProbe* probe) {
   require<ShapeError>(static_cast<bool>(q), "attention: q is absent");
   const OpScope watched(q.tape(), "attention");
-  const ScoreTerm term = terms.term;
   const Shape& queries = q.shape();
   Tape& tape = q.tape();
   require<StateError>(
@@ -110,8 +109,8 @@ Var attention(Var q, const CachedKeyValues& cache, const ScoreTerms& terms, Atte
   problem.q = q.value().data, problem.k = cache.keys, problem.v = cache.values;
   problem.query = problem.output = HeadRows::by_head(problem.heads, problem.query_rows, problem.width);
   problem.key = problem.value = {cache.heads * cache.head_stride, cache.head_stride, cache.width};
-  describe(problem, terms, term, {});
-  const AttentionResult result = run_attention(tape, problem, term, false, probe);
+  describe(problem, terms, {});
+  const AttentionResult result = run_attention(tape, problem, terms.term, false, probe);
   return tape.record("attention", {queries, result.out}, {q}, attention_work(tape, problem, {}), [](Var) {});
 }
 

@@ -89,8 +89,7 @@ Index kept_numbers(const ScoreTerm& score_term) {
 
 }  // namespace
 
-void describe(AttentionProblem& problem, const ScoreTerms& terms, const ScoreTerm& score_term,
-              const Dropout& dropout) {
+void describe(AttentionProblem& problem, const ScoreTerms& terms, const Dropout& dropout) {
   require<ConfigError>(dropout.rate >= 0 && dropout.rate <= 1,
                        "attention: dropout rate {}; it must be between 0 and 1", dropout.rate);
   problem.dropout = dropout;
@@ -110,7 +109,7 @@ void describe(AttentionProblem& problem, const ScoreTerms& terms, const ScoreTer
     problem.query_scale = terms.query_scale.value().data;
     problem.query_scale_stride = by_head ? problem.query_rows : 0;
   }
-  std::visit([&](const auto& term) { check_term(term, problem); }, score_term);
+  std::visit([&](const auto& term) { check_term(term, problem); }, terms.term);
 }
 
 OpWork attention_work(const Tape& tape, const AttentionProblem& problem, const WantedGradients& wanted) {
@@ -171,8 +170,6 @@ void differentiate_attention(Arena& arena, AttentionProblem problem, const Score
   if (scale_wanted) add_query_scale_gradient(query_scale, gradients.d_query_scale, problem);
   std::visit(
       [&](const auto& term) {
-        const TermInputs inputs = term_inputs(term);
-        if (std::ranges::none_of(inputs, [](Var input) { return input && input.needs_grad(); })) return;
         std::visit(
             [&](const auto& view) {
               if constexpr (requires { add_gradient(term, view); }) add_gradient(term, view);

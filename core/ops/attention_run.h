@@ -9,8 +9,7 @@ namespace tapeline::inline TAPELINE_PRECISION {
 
 /// Fills in what terms and dropout say, and checks it; the sizes are already there. Throws ShapeError,
 /// ConfigError.
-void describe(AttentionProblem& problem, const ScoreTerms& terms, const ScoreTerm& score_term,
-              const Dropout& dropout);
+void describe(AttentionProblem& problem, const ScoreTerms& terms, const Dropout& dropout);
 
 /// Which gradients an op wants.
 struct WantedGradients {

@@ -16,6 +16,21 @@ struct SplitGradient {
   std::array<bool, 3> written{};
 };
 
+/// Turned by nothing.
+void move_heads(const HeadColumns& of, bool accumulate, const Real* from, const HeadRows& from_rows, Real* to,
+                const HeadRows& to_rows) {
+  turn_heads({.turn = {},
+              .accumulate = accumulate,
+              .batch = of.batch,
+              .time = of.time,
+              .heads = of.heads,
+              .width = of.width,
+              .from = from,
+              .from_rows = from_rows,
+              .to = to,
+              .to_rows = to_rows});
+}
+
 }  // namespace
 
 std::array<HeadColumns, 3> joint_columns(std::string_view op, const Shape& shape, Index heads,
@@ -38,31 +53,11 @@ std::array<HeadColumns, 3> joint_columns(std::string_view op, const Shape& shape
 }
 
 void cut(const HeadColumns& columns, bool accumulate, const Real* rows, Real* heads) {
-  turn_heads({{},
-              TurnDirection::forward,
-              accumulate,
-              columns.batch,
-              columns.time,
-              columns.heads,
-              columns.width,
-              rows + columns.first,
-              columns.in_rows(),
-              heads,
-              columns.in_heads()});
+  move_heads(columns, accumulate, rows + columns.first, columns.in_rows(), heads, columns.in_heads());
 }
 
 void join(const HeadColumns& columns, bool accumulate, const Real* heads, Real* rows) {
-  turn_heads({{},
-              TurnDirection::forward,
-              accumulate,
-              columns.batch,
-              columns.time,
-              columns.heads,
-              columns.width,
-              heads,
-              columns.in_heads(),
-              rows + columns.first,
-              columns.in_rows()});
+  move_heads(columns, accumulate, heads, columns.in_heads(), rows + columns.first, columns.in_rows());
 }
 
 HeadsSplit split_heads(Var x, Index heads, Index key_value_heads) {

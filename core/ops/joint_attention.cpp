@@ -22,7 +22,7 @@ Var joint_attention(Var joint, Index heads, Index key_value_heads, const ScoreTe
   problem.query_rows = problem.key_rows = time, problem.width = width;
   problem.query = query.in_rows(), problem.key = key.in_rows(), problem.value = value.in_rows();
   problem.output = HeadRows::by_row(time, heads * width, width);
-  describe(problem, terms, term, dropout);
+  describe(problem, terms, dropout);
   const std::array<Index, 3> first{query.first, key.first, value.first};
   problem.q = joint.value().data + first[0];
   problem.k = joint.value().data + first[1];

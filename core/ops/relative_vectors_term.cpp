@@ -11,18 +11,12 @@
 namespace tapeline::inline TAPELINE_PRECISION {
 namespace {
 
-DistanceRange range_of(const Positions& rows) {
-  if (rows.axis[0].empty()) return {rows.begin, rows.begin + rows.count - 1};
-  const auto [lowest, highest] = std::ranges::minmax_element(rows.axis[0]);
-  return {*lowest, *highest};
-}
-
 /// Those of the pairs that see each other; with explicit positions those of all pairs.
 DistanceRange pass_distances(const AttentionProblem& problem) {
   const PassPositions& positions = problem.positions;
   if (has_explicit_positions(positions)) {
-    const DistanceRange query = range_of(positions.query), key = range_of(positions.key);
-    return {query.shortest - key.longest, query.longest - key.shortest};
+    const PositionRange query = range_of(positions.query), key = range_of(positions.key);
+    return {query.lowest - key.highest, query.highest - key.lowest};
   }
   return seen_distances(problem);
 }

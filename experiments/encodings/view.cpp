@@ -83,11 +83,8 @@ double bias_of(const RowNormalizedBias& term, const ScoreTerms&, Index head, Ind
 /// c v_h . r_h(d): the part of the term that no query or key takes part in.
 double bias_of(const RelativeVectors& term, const ScoreTerms& terms, Index head, Index, Index distance) {
   const Index width = term.v.shape()[1];
-  const Shape shape = term.query_vectors.shape();
-  const Index place = distance - term.first_distance;
-  const Index row = term.query_index.empty() ? place : term.query_index[static_cast<std::size_t>(place)];
-  const Index begin = shape.rank() == 2 ? row * shape[1] + head * width
-                                        : ((shape[0] == 1 ? 0 : head) * shape[1] + row) * shape[2];
+  const Index begin =
+      vector_begin(term.query_vectors.shape(), term.query_index, term.first_distance, head, distance, width);
   double sum = 0;
   for (Index n = 0; n < width; ++n) {
     sum += number_at(term.v, head * width + n) * number_at(term.query_vectors, begin + n);

@@ -11,19 +11,16 @@ namespace {
 VectorTable table_of(Var vectors, std::span<const Index> index, Index first, Index length, Index heads,
                      Index width) {
   const Shape shape = vectors.shape();
-  const bool side_by_side = shape.rank() == 2;
   VectorTable table{.name = {},
                     .of = "distance",
                     .first = 0,
-                    .heads = side_by_side ? heads : shape[0],
+                    .heads = shape.rank() == 2 ? heads : shape[0],
                     .count = length,
                     .width = width,
                     .numbers = {}};
   for (Index head = 0; head < table.heads; ++head) {
     for (Index distance = 0; distance < length; ++distance) {
-      const Index place = distance - first;
-      const Index row = index.empty() ? place : index[static_cast<std::size_t>(place)];
-      const Index begin = side_by_side ? row * shape[1] + head * width : (head * shape[1] + row) * shape[2];
+      const Index begin = vector_begin(shape, index, first, head, distance, width);
       for (Index n = 0; n < width; ++n) table.numbers.push_back(number_at(vectors, begin + n));
     }
   }

@@ -133,7 +133,7 @@ std::vector<FactorList> factor_starts(Index pairs, double base, double original_
         Start{"yarn", RopeScalingKind::yarn}, Start{"ntk_by_parts", RopeScalingKind::ntk_by_parts}}) {
     if (start.kind == RopeScalingKind::ntk && pairs < 2) continue;
     RopeScaling scaling{.kind = start.kind, .original_length = original_length};
-    scaling.beta = std::max(scaling.alpha, std::min(32.0, original_length / 8));
+    scaling.beta = automatic_beta(scaling.alpha, original_length);
     rotary_frequencies(scaling, base, target, scaled);
     FactorList list{start.name, {}};
     double before = 1;  // rounding must not make a list fall

@@ -59,8 +59,7 @@ AlibiPositions::AlibiPositions(const Scope& scope, const Settings& settings)
 Var AlibiPositions::slopes_for(Pass& pass, const PassPositions& all) const {
   double factor = settings_.stretch.factor;
   if (settings_.stretch.automatic) {
-    const Index rows = all.query.begin + all.query.count;
-    const Index context = pass.declared_context > 0 ? pass.declared_context : rows;
+    const Index context = pass.context_length(all.query);
     factor = std::max(1.0, static_cast<double>(context) / static_cast<double>(settings_.train_length));
   }
   const auto slot = static_cast<Index>(std::bit_cast<std::int64_t>(factor));

@@ -7,14 +7,6 @@
 
 namespace tapeline::inline TAPELINE_PRECISION {
 
-std::vector<double> geometric_frequencies(Index count, double base, double of) {
-  std::vector<double> frequencies(static_cast<std::size_t>(count));
-  for (Index p = 0; p < count; ++p) {
-    frequencies[static_cast<std::size_t>(p)] = std::pow(base, -static_cast<double>(p) / of);
-  }
-  return frequencies;
-}
-
 void fill_angles(const Positions& rows, std::span<const double> frequencies, const AngleTables& tables) {
   const Index count = static_cast<Index>(frequencies.size());
   const Index grain = 8192 / (count + 1) + 1;  // rows worth a thread

@@ -1,15 +1,11 @@
 #pragma once
 
 #include <span>
-#include <vector>
 
 #include "layers/positional/encoding.h"
+#include "layers/positional/frequencies.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
-
-/// base^(-p/of) for p = 0 .. count-1: the frequencies of rotations and sinusoids, in double whatever Real is.
-/// (An angle in float at position 131071 has cosine errors of 1.5e-3.)
-std::vector<double> geometric_frequencies(Index count, double base, double of);
 
 /// Sine and cosine of position * frequency, times `factor`, angles and functions in double. Number p of row t
 /// goes to sine[t * stride + p * step], and the same for the cosine; frequencies past `cosines` have a sine

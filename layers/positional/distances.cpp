@@ -6,12 +6,6 @@
 
 namespace tapeline {
 
-PositionRange range_of(const Positions& rows) {
-  if (rows.axis[0].empty()) return {rows.begin, rows.begin + rows.count - 1, true};
-  const auto [lowest, highest] = std::ranges::minmax(rows.axis[0]);
-  return {lowest, highest, std::ranges::is_sorted(rows.axis[0])};
-}
-
 namespace {
 
 /// Where positions ascend, the nearest key that a query sees is that of its own row.

@@ -4,13 +4,6 @@
 
 namespace tapeline {
 
-/// The lowest and the highest position of rows, and whether their positions never fall from row to row.
-struct PositionRange {
-  Index lowest = 0, highest = 0;
-  bool ascending = true;
-};
-PositionRange range_of(const Positions& rows);
-
 /// The distances of a pass: position of the query - position of the key, from the smallest on.
 struct Distances {
   Index first = 0;  ///< negative where a key stands after its query

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 
 namespace tapeline::inline TAPELINE_PRECISION {
 
@@ -14,9 +15,9 @@ Index rows_slot(const Positions& rows) {
 Positions PositionalEncoding::positions(Pass& pass, Index begin, Index count) const {
   Positions rows{.begin = begin, .count = count};
   if (pass.position_shift == 0) return rows;
-  Index* shifted = pass.tape.arena().allocate_array<Index>(static_cast<std::size_t>(count));
-  for (Index row = 0; row < count; ++row) shifted[row] = begin + row + pass.position_shift;
-  rows.axis[0] = {shifted, static_cast<std::size_t>(count)};
+  const std::span<Index> shifted = pass.indices(count);
+  std::iota(shifted.begin(), shifted.end(), begin + pass.position_shift);
+  rows.axis[0] = shifted;
   return rows;
 }
 

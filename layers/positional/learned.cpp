@@ -20,11 +20,6 @@ BeyondTable parse_beyond(std::string_view text) {
   return BeyondTable::refuse;
 }
 
-std::span<Index> arena_indices(Pass& pass, Index count) {
-  const auto size = static_cast<std::size_t>(count);
-  return {pass.tape.arena().allocate_array<Index>(size), size};
-}
-
 }  // namespace
 
 LearnedPositions::LearnedPositions(const Scope& scope, const Settings& settings)
@@ -43,10 +38,10 @@ std::optional<Index> LearnedPositions::max_length() const {
 Var LearnedPositions::add_to_input(Pass& pass, Var x, const Positions& rows) const {
   const Var table = pass.tape.leaf(*table_);
   if (settings_.beyond == BeyondTable::interpolate) {
-    const Index context = pass.declared_context > 0 ? pass.declared_context : rows.begin + rows.count;
+    const Index context = pass.context_length(rows);
     if (context > settings_.rows) return add(x, interpolated(pass, table, rows, context));
   }
-  const std::span<Index> chosen = arena_indices(pass, rows.count);
+  const std::span<Index> chosen = pass.indices(rows.count);
   for (Index row = 0; row < rows.count; ++row) {
     Index at = rows.at(row);
     if (settings_.beyond == BeyondTable::clamp) at = std::min(at, settings_.rows - 1);
@@ -62,8 +57,8 @@ Var LearnedPositions::add_to_input(Pass& pass, Var x, const Positions& rows) con
 
 // Row t lies at c = t * rows / context of the table: (1 - w) E[floor c] + w E[floor c + 1], w = c - floor c.
 Var LearnedPositions::interpolated(Pass& pass, Var table, const Positions& rows, Index context) const {
-  const std::span<Index> below = arena_indices(pass, rows.count);
-  const std::span<Index> above = arena_indices(pass, rows.count);
+  const std::span<Index> below = pass.indices(rows.count);
+  const std::span<Index> above = pass.indices(rows.count);
   const Tensor weight_below = pass.tape.allocate({rows.count, 1});
   const Tensor weight_above = pass.tape.allocate({rows.count, 1});
   const Index last = settings_.rows - 1;

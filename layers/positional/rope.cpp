@@ -11,11 +11,6 @@ namespace tapeline::inline TAPELINE_PRECISION {
 
 namespace {
 
-/// The length that a scaling may depend on: as declared, else the rows up to the last query.
-Index context_length(const Pass& pass, const PassPositions& all) {
-  return pass.declared_context > 0 ? pass.declared_context : all.query.begin + all.query.count;
-}
-
 std::vector<OptionField> options() {
   std::vector<OptionField> fields = {
       {.name = "base",
@@ -60,7 +55,7 @@ Rotation RotaryPositions::rotation(Pass& pass, Role, const Positions& rows, cons
                                    Index) const {
   const Index pairs = settings_.rotated_width / 2;
   const auto tables = [&] {  // [2, rows, pairs]: cosines, then sines
-    const Index length = context_length(pass, all);
+    const Index length = pass.context_length(all.query);
     std::span<const double> frequencies = scaled_;
     if (by_length_) {
       const std::span<double> made{pass.tape.arena().allocate_array<double>(unscaled_.size()),

@@ -4,18 +4,13 @@
 #include <cmath>
 #include <numbers>
 
+#include "layers/positional/frequencies.h"
+
 namespace tapeline {
 
 namespace {
 
 constexpr double turn = 2 * std::numbers::pi;
-
-void plain_frequencies(double base, std::span<double> frequencies) {
-  const double pairs = static_cast<double>(frequencies.size());
-  for (std::size_t p = 0; p < frequencies.size(); ++p) {
-    frequencies[p] = std::pow(base, -static_cast<double>(p) / pairs);
-  }
-}
 
 /// The base under which the slowest of `pairs` frequencies is exactly `factor` times slower.
 double stretched_base(double base, double factor, std::size_t pairs) {
@@ -66,6 +61,10 @@ double growth_of_length(const RopeScaling& scaling, Index length) {
 
 }  // namespace
 
+double automatic_beta(double alpha, double original_length) {
+  return std::max(alpha, std::min(32.0, original_length / 8));
+}
+
 bool depends_on_length(const RopeScaling& scaling) {
   switch (scaling.kind) {
     case RopeScalingKind::none:
@@ -111,7 +110,7 @@ void rotary_frequencies(const RopeScaling& scaling, double base, Index length,
     default:
       break;
   }
-  plain_frequencies(base, frequencies);
+  fill_geometric(frequencies, base, static_cast<double>(pairs));
   switch (scaling.kind) {
     case RopeScalingKind::linear:
       for (double& frequency : frequencies) frequency /= factor;

@@ -31,6 +31,9 @@ struct RopeScaling {
   Index keep_first = 0;                    ///< longrope: positions below it keep theta_p
 };
 
+/// beta where none is given, for an original length: few turns fit in a short one.
+double automatic_beta(double alpha, double original_length);
+
 /// Whether frequencies or m depend on the length of the context.
 bool depends_on_length(const RopeScaling& scaling);
 

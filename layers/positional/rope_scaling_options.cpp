@@ -164,6 +164,16 @@ std::vector<OptionField> rope_scaling_fields() {
   return fields;
 }
 
+std::vector<std::string_view> options_of_scaling(std::string_view scaling) {
+  std::vector<std::string_view> names;
+  for (const ScalingOption& option : scaling_options()) {
+    const bool its_own =
+        std::ranges::any_of(option.scalings, [&](Kind kind) { return name_of(kind) == scaling; });
+    if (its_own) names.push_back(option.field.name);
+  }
+  return names;
+}
+
 RopeScaling read_rope_scaling(const OptionValues& options, Index train_length, Index pairs) {
   RopeScaling scaling;
   const auto chosen = std::ranges::find(kind_names, options.text("scaling"));
@@ -174,8 +184,7 @@ RopeScaling read_rope_scaling(const OptionValues& options, Index train_length, I
   scaling.original_length = read_original_length(options, train_length);
   scaling.factor = read_factor(options);
   scaling.alpha = number_of(options, "alpha", 1);
-  scaling.beta =
-      number_of(options, "beta", std::max(scaling.alpha, std::min(32.0, scaling.original_length / 8)));
+  scaling.beta = number_of(options, "beta", automatic_beta(scaling.alpha, scaling.original_length));
   scaling.beta_fast = options.number("beta_fast");
   scaling.beta_slow = options.number("beta_slow");
   scaling.truncate = options.flag("truncate");

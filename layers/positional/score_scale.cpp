@@ -21,7 +21,7 @@ Var by_visible_keys(Pass& pass, const void* owner, const KeyMask& mask, const Pa
     const Index rows = all.key.begin + all.key.count;
     const Tensor factors = pass.tape.allocate({count});
     for (Index row = 0; row < count; ++row) {
-      factors.data[row] = static_cast<Real>(function(visible_keys(mask, begin + row, rows)));
+      factors.data[row] = static_cast<Real>(function(mask.keys_seen(begin + row, rows)));
     }
     return pass.tape.constant(factors);
   });
@@ -50,7 +50,7 @@ class FixedScale final : public ScoreScale {
 double initial_softmax_scale(const KeyMask& mask, Index train_length) {
   double sum = 0;
   for (Index row = 0; row < train_length; ++row) {
-    sum += std::log(static_cast<double>(visible_keys(mask, row, train_length)));
+    sum += std::log(static_cast<double>(mask.keys_seen(row, train_length)));
   }
   return sum > 0 ? static_cast<double>(train_length) / sum : 1.0;
 }
@@ -81,11 +81,6 @@ class SoftmaxScale final : public ScoreScale {
 };
 
 }  // namespace
-
-Index visible_keys(const KeyMask& mask, Index row, Index rows) {
-  const Index before = mask.window == 0 ? row + 1 : std::min(row + 1, mask.window + mask.sinks);
-  return mask.causal ? before : before + rows - 1 - row;
-}
 
 double log_length_factor(Index keys, Index base, bool clip) {
   const double factor = std::log(static_cast<double>(keys)) / std::log(static_cast<double>(base));

@@ -39,9 +39,6 @@ class ScoreScale {
 std::unique_ptr<ScoreScale> make_score_scale(const PositionalConfig& config,
                                              const ScoreScaleContext& context);
 
-/// How many keys query row `row` of a sequence sees. `rows`: of the whole sequence, which counts without a
-/// causal mask only.
-Index visible_keys(const KeyMask& mask, Index row, Index rows);
 /// The factor of logn. `base` is at least 2.
 double log_length_factor(Index keys, Index base, bool clip);
 /// The factor of llama4.

@@ -22,6 +22,16 @@ inline std::vector<double> biases_of(const PositionalEncoding& encoding, Index h
   return numbers_of(table.tensor());
 }
 
+/// Attention of the case's operands under the terms of the encoding.
+inline Var attention_of(Tape& tape, const PositionalEncoding& encoding, const AttentionCase& c,
+                        const AttentionInputs& inputs) {
+  Pass pass(tape);
+  ScoreTerms terms = encoding.score_terms(pass, c.positions(), 0);
+  terms.mask = c.mask;
+  return attention(tape.constant(inputs.q.tensor()), tape.constant(inputs.k.tensor()),
+                   tape.constant(inputs.v.tensor()), terms);
+}
+
 /// Output and gradients of attention under the encoding against plain loops over its biases, and the
 /// gradients of its weights against differences: several tiles, chunked queries, shared key heads, positions
 /// with gaps.
@@ -46,13 +56,7 @@ inline void check_bias(const std::string& name, PositionalConfig config, bool ca
     c.first_distance = distances.first;
     c.table = biases_of(*encoding, heads, distances);
     const AttentionInputs inputs(c);
-    const auto attended = [&](Tape& tape) {
-      Pass pass(tape);
-      ScoreTerms terms = encoding->score_terms(pass, c.positions(), 0);
-      terms.mask = c.mask;
-      return attention(tape.constant(inputs.q.tensor()), tape.constant(inputs.k.tensor()),
-                       tape.constant(inputs.v.tensor()), terms);
-    };
+    const auto attended = [&](Tape& tape) { return attention_of(tape, *encoding, c, inputs); };
     for (const Recording recording : {Recording::on, Recording::off}) {
       TestTape tape(recording);
       const double difference =

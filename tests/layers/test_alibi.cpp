@@ -3,6 +3,7 @@
 #include "core/error.h"
 #include "core/ops.h"
 #include "layers/positional/alibi.h"
+#include "tests/layers/bias_check.h"
 #include "tests/layers/cached_check.h"
 #include "tests/layers/golden_attention.h"
 #include "tests/support/golden.h"
@@ -117,13 +118,7 @@ TEST_CASE("alibi: sides told apart, against plain loops, with gaps, learned slop
         c.first_distance = distances.first;
         c.table = split_biases(c, distances, 3);
         const AttentionInputs inputs(c);
-        const auto attended = [&](Tape& tape) {
-          Pass pass(tape);
-          ScoreTerms terms = encoding->score_terms(pass, c.positions(), 0);
-          terms.mask = c.mask;
-          return attention(tape.constant(inputs.q.tensor()), tape.constant(inputs.k.tensor()),
-                           tape.constant(inputs.v.tensor()), terms);
-        };
+        const auto attended = [&](Tape& tape) { return attention_of(tape, *encoding, c, inputs); };
         TestTape tape;
         CHECK(attention_difference(numbers_of(attended(*tape).value()), naive_attention(c, inputs).out) <
               rounding());

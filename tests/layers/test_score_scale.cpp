@@ -90,7 +90,7 @@ TEST_CASE("score scale: the number of visible keys is what the mask shows") {
             const bool behind = window == 0 || row - key < window || key < sinks;
             seen += behind && (key <= row || !causal) ? 1 : 0;
           }
-          CHECK(visible_keys(mask, row, 12) == seen);
+          CHECK(mask.keys_seen(row, 12) == seen);
         }
       }
     }
