@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "train/evaluate.h"
+#include "train/probe.h"
 
 namespace tapeline {
 
@@ -13,6 +14,12 @@ namespace tapeline {
 struct RecordedResult {
   std::string evaluation;  ///< "trained", or the name of a [[compare.evaluation]]
   EvaluationResult result;
+};
+
+/// What a probe found on a cell.
+struct RecordedProbe {
+  std::string evaluation;  ///< "trained", or the name of a [[compare.evaluation]]
+  ProbeResult result;
 };
 
 /// What is known about one cell so far. Kept as result.json in the cell's folder and replaced atomically
@@ -26,6 +33,7 @@ struct CellRecord {
   double training_loss = std::numeric_limits<double>::quiet_NaN();  ///< nats a token, mean of the last steps
   double tokens_per_second = 0;                                     ///< of training, the median step
   std::vector<RecordedResult> results;
+  std::vector<RecordedProbe> probes;
   bool complete = false;  ///< nothing is left to do
 
   const EvaluationResult* find(const std::string& evaluation, const EvaluationCell& cell) const;
