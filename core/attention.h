@@ -30,6 +30,9 @@ struct AttentionProbe {
   std::span<double> distance;   ///< [H] sum over rows of sum p (i - j), row numbers of the sequence
   Index rows = 0;               ///< rows added, a head
   Index rows_with_choice = 0;   ///< of these, the rows that see more than one key
+  /// [H] sum over rows of the distance over that of the farthest key the row sees, rows that see > 1; empty:
+  /// not wanted. Equal attention to all keys: half a row, without sinks. Causal masks only.
+  std::span<double> normalized_distance{};
 };
 
 /// Softmax attention, streamed: query tiles against key tiles, so nothing of size Tq x Tk is ever held.

@@ -186,7 +186,7 @@ LayerPositions ModelPositions::of_layer(Pass& pass, std::span<const PassPosition
   here.query = encoding.rotation(pass, Role::query, own.query, own, layer);
   here.key = encoding.rotation(pass, Role::key, all_keys ? own.key : own.query, own, layer);
   here.terms = encoding.score_terms(pass, own, layer);
-  here.terms.mask = mask_;
+  here.terms.mask = mask_.limited_to(pass.key_limit);
   if (!score_scale_) return here;
   const Var factors = score_scale_->factors(pass, own, layer);
   Var& scale = here.terms.query_scale;  // an encoding may have one of its own

@@ -29,6 +29,9 @@ class Pass {
   RandomKey position_key{};
   /// Filled by each attention layer when given (one for each layer).
   std::span<AttentionProbe> probes{};
+  /// The most last keys that a row sees, itself counted, where the model's own window is not narrower: what a
+  /// long window gives a model that cannot look farther than it was trained to. 0: as the model has it.
+  Index key_limit = 0;
   /// Added to the position of every row: a text that begins in the middle of a longer one, and the test that
   /// relative encodings do not care.
   Index position_shift = 0;

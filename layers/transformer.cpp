@@ -116,10 +116,14 @@ Var Transformer::loss(Pass& pass, std::span<const Token> ids, std::span<const To
 
 Var Transformer::logits(Pass& pass, Var rows) const { return linear(rows, pass.tape.leaf(*head_), Var{}); }
 
-KeyValueCache Transformer::make_cache(Index batch, Index capacity_hint) const {
-  return {
-      plan_.model.layers,    batch,        plan_.model.resolved_key_value_heads(), plan_.model.head_width(),
-      plan_.positional.keys, capacity_hint};
+KeyValueCache Transformer::make_cache(Index batch, Index capacity_hint, Index key_limit) const {
+  const ModelConfig& model = plan_.model;
+  return {model.layers,
+          batch,
+          model.resolved_key_value_heads(),
+          model.head_width(),
+          plan_.positional.keys.limited_to(key_limit),
+          capacity_hint};
 }
 
 }  // namespace tapeline::inline TAPELINE_PRECISION

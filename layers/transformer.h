@@ -53,8 +53,8 @@ class Transformer {
   /// Logits of hidden rows: [..., C] -> [..., V].
   Var logits(Pass& pass, Var hidden) const;
 
-  /// A cache that fits this model.
-  KeyValueCache make_cache(Index batch, Index capacity_hint = 0) const;
+  /// A cache that fits this model, for passes with that key_limit.
+  KeyValueCache make_cache(Index batch, Index capacity_hint = 0, Index key_limit = 0) const;
 
  private:
   enum class Weights { made, only_counted };

@@ -66,8 +66,9 @@ struct AttentionResult {
   Real* kept = nullptr;  // what the term leaves of the rows for its gradient, null: nothing
 };
 
-/// The sums of a probe, a head: entropy, normalised entropy, weight on the sinks, distance.
-inline constexpr Index attention_probe_sums = 4;
+/// The sums of a probe, a head: entropy, normalised entropy, weight on the sinks, distance, normalised
+/// distance.
+inline constexpr Index attention_probe_sums = 5;
 
 /// What attention_backward reads and writes. A null gradient is not wanted.
 struct AttentionGradients {

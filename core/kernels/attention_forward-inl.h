@@ -43,12 +43,12 @@ class ForwardTile {
     finish(result, first);
   }
 
-  /// After run(): a second pass over the keys, with the log-sum-exp known. Adds to the four sums of the head.
+  /// After run(): a second pass over the keys, with the log-sum-exp known. Adds to the five sums of the head.
   template <class Term>
   void probe(Term& term, Index sink_keys, double* sums) {
     const Lanes d;
     const Index first_number = problem_.query_number(scores_.first_row());
-    double entropies[attention_tile_rows] = {};
+    double entropies[attention_tile_rows] = {}, distances[attention_tile_rows] = {};
     for_key_tiles<Term::order>(problem_, scores_, [&] {
       scores_.score(term);
       for (Index row = 0; row < scores_.rows(); row += lane_count()) {
@@ -63,7 +63,7 @@ class ForwardTile {
             if (weight == 0) continue;  // 0 ln 0 = 0
             entropies[row + i] -= weight * static_cast<double>(logarithms[i]);
             if (key < sink_keys) sums[2] += weight;
-            sums[3] += weight * static_cast<double>(first_number + row + i - key);
+            distances[row + i] += weight * static_cast<double>(first_number + row + i - key);
           }
         }
       }
@@ -71,7 +71,10 @@ class ForwardTile {
     for (Index i = 0; i < scores_.rows(); ++i) {
       const Index seen = problem_.keys_seen(scores_.first_row() + i);
       sums[0] += entropies[i];
-      if (seen > 1) sums[1] += entropies[i] / std::log(static_cast<double>(seen));
+      sums[3] += distances[i];
+      if (seen <= 1) continue;
+      sums[1] += entropies[i] / std::log(static_cast<double>(seen));
+      sums[4] += distances[i] / static_cast<double>(problem_.mask.farthest(first_number + i));
     }
   }
 

@@ -39,7 +39,9 @@ PassPositions resolved(PassPositions positions, Index query_rows, Index key_rows
 }
 
 void check_probe(const AttentionProbe& probe, Index heads) {
-  for (const auto& sums : {probe.entropy, probe.normalized_entropy, probe.sink_mass, probe.distance}) {
+  const bool all_five = !probe.normalized_distance.empty();
+  for (const auto& sums : {probe.entropy, probe.normalized_entropy, probe.sink_mass, probe.distance,
+                           all_five ? probe.normalized_distance : probe.distance}) {
     require<ShapeError>(
         static_cast<Index>(sums.size()) == heads,
         "attention: the probe has room for {} heads, q has {}; give every sum one place a head", sums.size(),
@@ -49,10 +51,12 @@ void check_probe(const AttentionProbe& probe, Index heads) {
 
 /// The workers' sums, in their order, and the rows they stand for.
 void add_to_probe(AttentionProbe& probe, const double* sums, const AttentionProblem& problem) {
-  const std::array all{probe.entropy, probe.normalized_entropy, probe.sink_mass, probe.distance};
+  const std::array all{probe.entropy, probe.normalized_entropy, probe.sink_mass, probe.distance,
+                       probe.normalized_distance};
   for (Index worker = 0; worker < thread_count(); ++worker) {
     for (Index head = 0; head < problem.heads; ++head) {
       for (std::size_t kind = 0; kind < all.size(); ++kind) {
+        if (all[kind].empty()) continue;
         all[kind][static_cast<std::size_t>(head)] +=
             sums[(worker * problem.heads + head) * attention_probe_sums + static_cast<Index>(kind)];
       }

@@ -19,9 +19,10 @@ Var by_visible_keys(Pass& pass, const void* owner, const KeyMask& mask, const Pa
   const Index begin = all.query.begin, count = all.query.count;
   return pass.once(owner, (begin << 32) + count, [&] {
     const Index rows = all.key.begin + all.key.count;
+    const KeyMask seen = mask.limited_to(pass.key_limit);
     const Tensor factors = pass.tape.allocate({count});
     for (Index row = 0; row < count; ++row) {
-      factors.data[row] = static_cast<Real>(function(mask.keys_seen(begin + row, rows)));
+      factors.data[row] = static_cast<Real>(function(seen.keys_seen(begin + row, rows)));
     }
     return pass.tape.constant(factors);
   });

@@ -228,11 +228,13 @@ TEST_CASE("the probe sums entropy, sink weight and distance by head, and changes
   AttentionCase c{"", 2, 2, 1, 90, 131, 8, {true, 50, 2}};
   c.slopes = spread(2, 0.05, 0.2);
   const AttentionInputs inputs(c);
-  std::vector<double> entropy(2), normalized(2), sinks(2), distance(2);
+  std::vector<double> entropy(2), normalized(2), sinks(2), distance(2), far(2);
   AttentionProbe probe{3, entropy, normalized, sinks, distance};
+  probe.normalized_distance = far;
   const AttentionOutcome expected = naive_attention(c, inputs, 3);
   const AttentionOutcome found = run_attention(c, inputs, &probe);
   CHECK(found.out == run_attention(c, inputs).out);
+  CHECK(largest_difference(far, expected.normalized_distance) <= value_limit);
   CHECK(largest_difference(entropy, expected.entropy) <= value_limit);
   CHECK(largest_difference(normalized, expected.normalized_entropy) <= value_limit);
   CHECK(largest_difference(sinks, expected.sink_mass) <= value_limit);
@@ -244,9 +246,11 @@ TEST_CASE("the probe sums entropy, sink weight and distance by head, and changes
   AttentionInputs zeros(flat);
   std::fill_n(zeros.q.data(), zeros.q.tensor().size(), Real{0});
   std::fill(normalized.begin(), normalized.end(), 0.0);
+  std::fill(far.begin(), far.end(), 0.0);
   probe.rows = probe.rows_with_choice = 0;
   run_attention(flat, zeros, &probe);
   CHECK(normalized[0] == doctest::Approx(69).epsilon(1e-6));
+  CHECK(far[0] == doctest::Approx(69 * 0.5).epsilon(1e-6));
   CHECK(probe.rows == 70);
   CHECK(probe.rows_with_choice == 69);
 }
@@ -256,8 +260,9 @@ TEST_CASE("the probe of chunks over a windowed cache that has dropped rows is th
     AttentionCase c{"", 2, 2, 1, 150, 150, 8, {true, 20, sinks}};
     const AttentionInputs inputs(c);
     const AttentionOutcome expected = naive_attention(c, inputs, 4);
-    std::vector<double> entropy(2), normalized(2), sink_mass(2), distance(2);
+    std::vector<double> entropy(2), normalized(2), sink_mass(2), distance(2), far(2);
     AttentionProbe probe{4, entropy, normalized, sink_mass, distance};
+    probe.normalized_distance = far;
     for (Index begin = 0; begin < c.query_rows; begin += 50) {
       // The sinks, then the last rows that some query of the chunk sees.
       const Index from = std::max(sinks, begin - c.mask.window + 1);
@@ -285,6 +290,7 @@ TEST_CASE("the probe of chunks over a windowed cache that has dropped rows is th
     CHECK(largest_difference(normalized, expected.normalized_entropy) <= value_limit);
     CHECK(largest_difference(sink_mass, expected.sink_mass) <= value_limit);
     CHECK(largest_difference(distance, expected.distance) <= value_limit);
+    CHECK(largest_difference(far, expected.normalized_distance) <= value_limit);
     CHECK(probe.rows == 300);
   }
 }

@@ -80,7 +80,8 @@ struct AttentionInputs {
 /// Output and gradients of one case; what is absent stays empty.
 struct AttentionOutcome {
   std::vector<double> out, d_q, d_k, d_v, d_query_scale, d_slopes, d_table;
-  std::vector<double> entropy, normalized_entropy, sink_mass, distance;  // [H], as AttentionProbe has them
+  // [H], as AttentionProbe has them
+  std::vector<double> entropy, normalized_entropy, sink_mass, distance, normalized_distance;
 };
 
 /// By loops: the whole table of probabilities, then every sum written out.
@@ -105,6 +106,7 @@ inline AttentionOutcome naive_attention(const AttentionCase& c, const AttentionI
                      zeros(static_cast<std::size_t>(c.heads)),
                      zeros(static_cast<std::size_t>(c.heads)),
                      zeros(static_cast<std::size_t>(c.heads)),
+                     zeros(static_cast<std::size_t>(c.heads)),
                      zeros(static_cast<std::size_t>(c.heads))};
   const DropoutCounter counter(c.dropout.key, c.dropout.rate);
   const Index d = c.width;
@@ -117,10 +119,11 @@ inline AttentionOutcome naive_attention(const AttentionCase& c, const AttentionI
             static_cast<Index>(c.query_scale.size()) == c.query_rows ? i : h * c.query_rows + i;
         const double factor = c.scale() * (c.query_scale.empty() ? 1 : at(row_scale, scale_place));
         std::vector<double> p(static_cast<std::size_t>(c.key_rows), -HUGE_VAL), product(p.size(), 0.0);
-        Index seen = 0;
+        Index seen = 0, farthest = 0;  // keys, and the distance of the first of them
+        double distance = 0;
         for (Index j = 0; j < c.key_rows; ++j) {
           if (!c.sees(i, j)) continue;
-          ++seen;
+          if (seen++ == 0) farthest = c.first_row() + i - j;
           double dot = 0;
           for (Index e = 0; e < d; ++e) dot += at(q, query + e) * at(k, key_base + j * d + e);
           double score = factor * dot;
@@ -151,11 +154,13 @@ inline AttentionOutcome naive_attention(const AttentionCase& c, const AttentionI
           delta += p[place] * d_p[place];
           if (p[place] > 0) entropy -= p[place] * std::log(p[place]);
           if (j < probe_sinks) o.sink_mass[static_cast<std::size_t>(h)] += p[place];
-          o.distance[static_cast<std::size_t>(h)] += p[place] * static_cast<double>(c.first_row() + i - j);
+          distance += p[place] * static_cast<double>(c.first_row() + i - j);
         }
         o.entropy[static_cast<std::size_t>(h)] += entropy;
+        o.distance[static_cast<std::size_t>(h)] += distance;
         if (seen > 1) {
           o.normalized_entropy[static_cast<std::size_t>(h)] += entropy / std::log(static_cast<double>(seen));
+          o.normalized_distance[static_cast<std::size_t>(h)] += distance / static_cast<double>(farthest);
         }
         for (Index j = 0; j < c.key_rows; ++j) {
           const auto place = static_cast<std::size_t>(j);
