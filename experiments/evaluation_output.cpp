@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "experiments/output.h"
+#include "experiments/position_table.h"
+#include "experiments/probe_output.h"
 #include "experiments/table.h"
 #include "train/metrics.h"
 #include "train/progress.h"
@@ -31,11 +33,9 @@ std::string protocol_label(const EvaluationCell& cell) {
 std::string evaluation_table(const EvaluationReport& report) {
   Table table;
   table.column("length").column("of trained").column("protocol", Table::Align::left).column("scored tokens");
-  table.column("nats/token")
-      .column("bits/byte")
-      .column("perplexity/token")
-      .column("tail nats")
-      .column("tokens/s");
+  table.column("nats/token").column("bits/byte").column("perplexity/token");
+  if (report.tells_tail) table.column("tail nats");
+  table.column("tokens/s");
   bool short_windows = false, tails = false, notes = false;
   std::string reasons;
   for (const EvaluationResult& result : report.results) {
@@ -43,7 +43,7 @@ std::string evaluation_table(const EvaluationReport& report) {
     std::vector<std::string> row{fmt::format("{}", result.cell.length), fmt::format("{:.4g}x", times),
                                  protocol_label(result.cell)};
     if (result.status == "refused") {
-      row.insert(row.end(), {"refused", "n/a", "n/a", "n/a", "", ""});
+      row.insert(row.end(), {"refused", "n/a", "n/a", "n/a"});
     } else {
       short_windows = short_windows || result.short_windows > 0;
       tails = tails || !std::isnan(result.tail_nll);
@@ -51,7 +51,7 @@ std::string evaluation_table(const EvaluationReport& report) {
       row.push_back(result.status == "diverged" ? result.status : figure(result.nll, 4));
       row.push_back(figure(result.bits_per_byte, 4));
       row.push_back(figure(result.perplexity, 4));
-      row.push_back(figure(result.tail_nll, 4));
+      if (report.tells_tail) row.push_back(figure(result.tail_nll, 4));
       row.push_back(short_number(result.tokens_per_second));
     }
     if (!result.reason.empty() && reasons.find(result.reason) == std::string::npos) {
@@ -67,7 +67,8 @@ std::string evaluation_table(const EvaluationReport& report) {
   if (!report.changes.empty()) text += fmt::format("changed after training: {}\n", describe(report.changes));
   text += "\n" + table.text(terminal_width());
   text += "\n";
-  if (tails) text += "tail: positions in the second half of the window only\n";
+  text += "the first target of a window is foretold from one token; no token marks a beginning\n";
+  if (tails && report.tells_tail) text += "tail: positions in the second half of the window only\n";
   if (report.chosen_for > 0) {
     text += fmt::format(
         "targets: the same at every length, chosen so that {} tokens stand before each of them; another "
@@ -76,7 +77,12 @@ std::string evaluation_table(const EvaluationReport& report) {
   }
   if (notes) text += "subset, sliding: on a fixed subset of the targets\n";
   if (short_windows) text += "*: some windows are shorter than the length (ends of segments or text)\n";
-  return text + reasons;
+  text += reasons;
+  if (report.tells_positions) text += position_table(report.results, terminal_width());
+  text += probe_tables(report.probes, report.results, terminal_width());
+  if (!report.not_measured.empty()) text += "\nnot measured:\n";
+  for (const std::string& why : report.not_measured) text += why + '\n';
+  return text;
 }
 
 nlohmann::ordered_json changes_json(const std::vector<ConfigDifference>& changes) {
@@ -112,7 +118,10 @@ std::string evaluation_json(const EvaluationReport& report) {
       row["nll"] = json_number(result.nll);
       row["bits_per_byte"] = json_number(result.bits_per_byte);
       row["perplexity"] = json_number(result.perplexity);
-      if (!std::isnan(result.tail_nll)) row["tail_nll"] = json_number(result.tail_nll);
+      if (!std::isnan(result.tail_nll)) {
+        row["tail_nll"] = json_number(result.tail_nll);
+        row["tail_tokens"] = result.tail_tokens;
+      }
       row["tokens_per_second"] = result.tokens_per_second;
       for (const PositionBin& bin : result.positions) {
         row["positions"].push_back({{"first", bin.first},
@@ -123,6 +132,8 @@ std::string evaluation_json(const EvaluationReport& report) {
     }
     json["results"].push_back(std::move(row));
   }
+  json["probes"] = probes_json(report.probes);
+  if (!report.not_measured.empty()) json["not_measured"] = report.not_measured;
   return printed_json(json);
 }
 

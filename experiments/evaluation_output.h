@@ -6,6 +6,7 @@
 
 #include "train/config_loader.h"
 #include "train/evaluate.h"
+#include "train/probe.h"
 
 namespace tapeline {
 
@@ -21,6 +22,9 @@ struct EvaluationReport {
   Index targets = 0;     ///< of the whole scored set
   Index chosen_for = 0;  ///< the longest length that they were chosen for; 0: all there are
   std::vector<EvaluationResult> results;
+  bool tells_positions = true, tells_tail = true;  ///< the probes of these names, in the tables
+  std::vector<ProbeResult> probes = {};
+  std::vector<std::string> not_measured = {};  ///< why nothing came of a probe that was asked for
 };
 
 /// [{"key": …, "trained": …, "now": …}, …], the values as TOML.

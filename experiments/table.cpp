@@ -170,4 +170,12 @@ std::string Table::text(std::size_t width) const {
   return text;
 }
 
+std::string titled(std::string_view title, const Table& table, std::string_view note, std::size_t width) {
+  std::string text = "\n";
+  text += hanging("", 0, title, width);
+  text += table.text(width);
+  if (!note.empty()) text += hanging("", 0, note, width);
+  return text;
+}
+
 }  // namespace tapeline

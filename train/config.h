@@ -60,7 +60,7 @@ struct EvaluateConfig {
   Index stride = 0;             ///< of the sliding protocol; 0: L/2
   Index sliding_tokens = 4096;  ///< targets of the sliding subset
   std::string sliding_up_to = "8x";
-  std::vector<std::string> probes = {};
+  std::vector<std::string> probes = {"positions", "tail", "residual", "attention"};  ///< of probe_names()
   std::string scored = "auto";  ///< "auto" | "all"
 };
 

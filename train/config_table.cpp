@@ -8,6 +8,7 @@
 #include "layers/positional/kinds_of_build.h"
 #include "layers/positional/registry.h"
 #include "train/optimizer.h"
+#include "train/probe.h"
 #include "train/schedule.h"
 
 namespace tapeline {
@@ -171,7 +172,8 @@ std::vector<ConfigKey> make_keys() {
       row("evaluate.protocols", FIELD(evaluate.protocols), "how windows are laid over the text", std::vector<std::string>{"nonoverlapping", "sliding"}),
       row("evaluate.stride", FIELD(evaluate.stride), "tokens scored by a sliding window; 0: half the trained length", at_least(0)),
       row("evaluate.sliding_tokens", FIELD(evaluate.sliding_tokens), "targets scored by the sliding protocol", at_least(1)),
-      row("evaluate.sliding_up_to", FIELD(evaluate.sliding_up_to), "longest window of the sliding protocol", Limits{.notation = Notation::length}),
+      row("evaluate.sliding_up_to", FIELD(evaluate.sliding_up_to), "longest window of the sliding protocol, and of the probes history and shuffle", Limits{.notation = Notation::length}),
+      row("evaluate.probes", FIELD(evaluate.probes), "what is measured besides the loss by length; all: everything, none: nothing", Limits{.choices = probe_names(), .notation = Notation::all_or_none}),
       row("evaluate.scored", FIELD(evaluate.scored), "which targets count: the same for every length, or all", std::vector<std::string>{"auto", "all"}),
 
       row("compare.encodings", FIELD(compare.encodings), "encodings to train, each a variant of that name; all: every one", Limits{.choices = kind_names(), .kinds = true, .notation = Notation::all_too}),
@@ -240,7 +242,7 @@ std::string describe_type(const ConfigKey& key) {
   const std::string type = std::visit(Names{}, key.initial);
   if (key.notation == Notation::automatic) return type + " or \"auto\"";
   if (key.notation == Notation::number_too) return type + " or a number";
-  if (key.notation == Notation::plain) return type;
+  if (key.notation != Notation::length) return type;
   const bool list = std::holds_alternative<std::vector<std::string>>(key.initial);
   return list ? "a list of lengths (128, \"2x\")" : "a length (128, \"2x\")";
 }

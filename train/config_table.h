@@ -16,6 +16,7 @@ enum class Notation {
   length,      ///< a text that may be a number: 512 is "512"
   number_too,  ///< one of the choices, or a number, kept as its text
   all_too,     ///< of a list: "all" alone stands for every choice
+  all_or_none  ///< of a list: the same, and "none" alone for the empty one
 };
 
 /// What numbers a key takes: a test and its description. For a list: each element.

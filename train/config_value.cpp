@@ -21,8 +21,8 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-/// See Notation::all_too.
-constexpr std::string_view every_choice = "all";
+/// See Notation::all_too, all_or_none.
+constexpr std::string_view every_choice = "all", no_choice = "none";
 
 /// Reads one value of one key.
 class Reader {
@@ -80,12 +80,12 @@ class Reader {
                           std::string_view written) const {
     std::vector<Element> values = elements<Element>(node, written);
     if constexpr (std::same_as<Element, std::string>) {
-      if (key_.notation != Notation::all_too || std::ranges::find(values, every_choice) == values.end()) {
-        return values;
-      }
+      const auto whole =
+          std::ranges::find_if(values, [this](const std::string& word) { return is_whole_list(word); });
+      if (whole == values.end()) return values;
       require<ConfigError>(values.size() == 1, "{} ({}) is {}; \"{}\" stands alone, or give names", key_.name,
-                           place_, excerpt(describe_node(node)), every_choice);
-      return key_.choices;
+                           place_, excerpt(describe_node(node)), *whole);
+      return *whole == every_choice ? key_.choices : std::vector<std::string>();
     }
     return values;
   }
@@ -117,17 +117,31 @@ class Reader {
                          key_.name, place_, excerpt(describe_node(node)), key_.range.expected);
   }
 
+  /// Whether the word stands for a list, not for an element of one.
+  bool is_whole_list(const std::string& word) const {
+    if (word == every_choice)
+      return key_.notation == Notation::all_too || key_.notation == Notation::all_or_none;
+    return word == no_choice && key_.notation == Notation::all_or_none;
+  }
+
+  /// What may be written besides the choices.
+  std::string other_words() const {
+    switch (key_.notation) {
+      case Notation::number_too: return ", or a number";
+      case Notation::all_too: return ", or all";
+      case Notation::all_or_none: return ", or all, or none";
+      default: return "";
+    }
+  }
+
   void check_choice(const std::string& value) const {
-    if (key_.notation == Notation::all_too && value == every_choice) return;
+    if (is_whole_list(value)) return;
     if (key_.choices.empty() || std::ranges::find(key_.choices, value) != key_.choices.end()) return;
     if (key_.notation == Notation::number_too && parse_words(value)["value"].is_number()) return;
     require<ConfigError>(!key_.kinds || !is_left_out(value), "{} ({}) is \"{}\", {}", key_.name, place_,
                          value, left_out_text());
     fail<ConfigError>("{} ({}) is {}; it must be one of {}{}{}", key_.name, place_,
-                      excerpt(toml_string(value)), fmt::join(key_.choices, ", "),
-                      key_.notation == Notation::number_too ? ", or a number"
-                      : key_.notation == Notation::all_too  ? ", or all"
-                                                            : "",
+                      excerpt(toml_string(value)), fmt::join(key_.choices, ", "), other_words(),
                       did_you_mean(nearest_name(value, key_.choices)));
   }
 

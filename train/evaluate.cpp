@@ -6,7 +6,7 @@
 
 #include "core/error.h"
 #include "train/evaluation_windows.h"
-#include "train/signals.h"
+#include "train/window_losses.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
 
@@ -32,165 +32,79 @@ std::vector<PositionBin> position_bins(Index length) {
   return bins;
 }
 
-// Runs the windows of one cell and adds up their losses.
-class CellRun {
+// The positions above `from` twentieths of the length, up to `to` twentieths.
+PositionBin twentieths(Index length, Index from, Index to) {
+  return {from * length / 20 + 1, to * length / 20, 0, 0};
+}
+
+void add_to(PositionBin& bin, Index position, double loss) {
+  if (position < bin.first || position > bin.last) return;
+  ++bin.tokens;
+  bin.nll += loss;
+}
+
+void finish(PositionBin& bin) {
+  if (bin.tokens > 0) bin.nll /= static_cast<double>(bin.tokens);
+}
+
+// Adds up the losses of one cell.
+class CellSums {
  public:
-  CellRun(const Transformer& model, const TokenStore& text, const Tokenizer& tokenizer,
-          const EvaluationCell& cell, const ScoredSet& set, const EvaluationOptions& options)
-      : model_(model),
-        text_(text),
-        tokenizer_(tokenizer),
-        options_(options),
-        chunk_(model.rows_a_pass(options.chunk)),
-        cell_(cell) {
-    windows_ = evaluation_windows(set, cell);
+  CellSums(const Tokenizer& tokenizer, const EvaluationCell& cell, const ScoredSet& set)
+      : tokenizer_(tokenizer) {
     result_.cell = cell;
     result_.segments.resize(set.segments.size());
-    if (cell.protocol == Protocol::nonoverlapping) result_.positions = position_bins(cell.length);
-    for (const EvaluationWindow& window : windows_) tokens_in_all_ += window.inputs;
+    if (cell.protocol != Protocol::nonoverlapping) return;
+    result_.positions = position_bins(cell.length);
+    result_.early = twentieths(cell.length, 1, 3);
+    result_.late = twentieths(cell.length, 17, 19);
+    tail_ = {cell.length / 2 + 1, cell.length, 0, 0};
   }
 
-  EvaluationResult run() {
-    const auto start = std::chrono::steady_clock::now();
-    for (std::size_t first = 0; first < windows_.size();) {
-      const Index inputs = windows_[first].inputs;
-      if (inputs > chunk_) {
-        run_in_chunks(windows_[first]);
-        ++first;
-        continue;
-      }
-      // Neighbours of equal length together.
-      const auto most = static_cast<std::size_t>(std::max<Index>(1, options_.batch_tokens / inputs));
-      std::size_t last = first + 1;
-      while (last < windows_.size() && last - first < most && windows_[last].inputs == inputs) ++last;
-      run_batch(first, last);
-      first = last;
-    }
-    finish();
-    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
-    result_.tokens_per_second = static_cast<double>(tokens_in_all_) / elapsed.count();
-    return std::move(result_);
-  }
-
- private:
-  // Fills inputs and targets of a window; targets that are not scored become -1.
-  void read(const EvaluationWindow& window, std::span<Token> inputs, std::span<Token> targets) {
-    token_buffer_.resize(static_cast<std::size_t>(window.inputs + 1));
-    text_.read(window.begin, token_buffer_);
-    std::copy(token_buffer_.begin(), token_buffer_.end() - 1, inputs.begin());
-    std::copy(token_buffer_.begin() + 1, token_buffer_.end(), targets.begin());
-    std::fill_n(targets.begin(), window.inputs - window.scored, Token{-1});
-  }
-
-  // The losses of rows [begin, end) of one window.
-  void add(const EvaluationWindow& window, Index begin, std::span<const Token> targets,
-           std::span<const Real> losses) {
-    SegmentLoss& segment = result_.segments[static_cast<std::size_t>(window.segment)];
-    for (std::size_t i = 0; i < targets.size(); ++i) {
-      if (targets[i] < 0) continue;
-      const double loss = losses[i] + tokenizer_.open_nats(targets[i]);
+  void add(const WindowRows& rows) {
+    SegmentLoss& segment = result_.segments[static_cast<std::size_t>(rows.window.segment)];
+    for (std::size_t i = 0; i < rows.targets.size(); ++i) {
+      const Token target = rows.targets[i];
+      if (target < 0) continue;
+      const double loss = rows.losses[i] + tokenizer_.open_nats(target);
       segment.total += loss;
       ++segment.tokens;
-      result_.scored_bytes += tokenizer_.byte_count(targets[i]);
+      result_.scored_bytes += tokenizer_.byte_count(target);
       if (result_.positions.empty()) continue;
-      const Index position = begin + static_cast<Index>(i) + 1;
+      const Index position = rows.first + static_cast<Index>(i) + 1;
       PositionBin& bin = result_.positions[position_bin(position)];
       ++bin.tokens;
       bin.nll += loss;
-      if (2 * position > cell_.length) {
-        ++tail_tokens_;
-        tail_ += loss;
-      }
+      add_to(result_.early, position, loss);
+      add_to(result_.late, position, loss);
+      add_to(tail_, position, loss);
     }
   }
 
-  void loss_rows(std::span<const Token> inputs, std::span<const Token> targets, Index batch,
-                 KeyValueCache* cache) {
-    losses_.resize(inputs.size());
-    Tape tape(arena_, pool_, Recording::off);
-    Pass pass(tape);
-    pass.declared_context = cell_.length;
-    pass.position_key = random_key(0, "evaluation positions");  // the same for every model, window and chunk
-    LossDetail detail;
-    detail.row_losses = losses_;
-    model_.loss(pass, inputs, targets, batch, &detail, cache);
-  }
-
-  void run_batch(std::size_t first, std::size_t last) {
-    const auto inputs = static_cast<std::size_t>(windows_[first].inputs);
-    const std::size_t batch = last - first;
-    inputs_.resize(batch * inputs);
-    targets_.resize(batch * inputs);
-    for (std::size_t w = 0; w < batch; ++w) {
-      read(windows_[first + w], std::span(inputs_).subspan(w * inputs, inputs),
-           std::span(targets_).subspan(w * inputs, inputs));
-    }
-    loss_rows(inputs_, targets_, static_cast<Index>(batch), nullptr);
-    for (std::size_t w = 0; w < batch; ++w) {
-      add(windows_[first + w], 0, std::span(targets_).subspan(w * inputs, inputs),
-          std::span(losses_).subspan(w * inputs, inputs));
-    }
-    moved_on(static_cast<Index>(inputs_.size()));
-  }
-
-  void run_in_chunks(const EvaluationWindow& window) {
-    if (!cache_)
-      cache_.emplace(model_.make_cache(1, cached_rows(model_.plan().positional.keys, cell_.length, chunk_)));
-    cache_->clear();
-    const auto count = static_cast<std::size_t>(window.inputs);
-    inputs_.resize(count);
-    targets_.resize(count);
-    read(window, inputs_, targets_);
-    for (std::size_t begin = 0; begin < count;) {
-      const std::size_t rows = std::min(static_cast<std::size_t>(chunk_), count - begin);
-      const std::span<const Token> targets = std::span(targets_).subspan(begin, rows);
-      loss_rows(std::span(inputs_).subspan(begin, rows), targets, 1, &*cache_);
-      add(window, static_cast<Index>(begin), targets, losses_);
-      moved_on(static_cast<Index>(rows));
-      begin += rows;
-    }
-  }
-
-  void moved_on(Index tokens) {
-    tokens_done_ += tokens;
-    stop_if_signalled();
-    if (options_.progress) {
-      options_.progress(static_cast<double>(tokens_done_) / static_cast<double>(tokens_in_all_));
-    }
-  }
-
-  void finish() {
+  EvaluationResult finished(const std::vector<EvaluationWindow>& windows) {
     double total = 0;
     for (const SegmentLoss& segment : result_.segments) {
       total += segment.total;
       result_.scored_tokens += segment.tokens;
     }
-    for (const EvaluationWindow& window : windows_) result_.short_windows += window.inputs < cell_.length;
-    for (PositionBin& bin : result_.positions) {
-      if (bin.tokens > 0) bin.nll /= static_cast<double>(bin.tokens);
+    for (const EvaluationWindow& window : windows) {
+      result_.short_windows += window.inputs < result_.cell.length;
     }
+    for (PositionBin& bin : result_.positions) finish(bin);
     std::erase_if(result_.positions, [](const PositionBin& bin) { return bin.tokens == 0; });
-    if (tail_tokens_ > 0) result_.tail_nll = tail_ / static_cast<double>(tail_tokens_);
-    result_.peak_bytes = static_cast<double>(arena_.peak_bytes() + pool_.peak_bytes());
-    if (cache_) result_.peak_bytes += static_cast<double>(cache_->bytes());
+    finish(result_.early);
+    finish(result_.late);
+    finish(tail_);
+    result_.tail_tokens = tail_.tokens;
+    if (tail_.tokens > 0) result_.tail_nll = tail_.nll;
     finish_result(result_, total);
+    return std::move(result_);
   }
 
-  const Transformer& model_;
-  const TokenStore& text_;
+ private:
   const Tokenizer& tokenizer_;
-  const EvaluationOptions& options_;
-  Index chunk_;  // rows run at once
-  EvaluationCell cell_;
-  std::vector<EvaluationWindow> windows_;
   EvaluationResult result_;
-  Arena arena_;
-  GradientPool pool_;
-  std::optional<KeyValueCache> cache_;
-  std::vector<Token> token_buffer_, inputs_, targets_;
-  std::vector<Real> losses_;
-  Index tokens_in_all_ = 0, tokens_done_ = 0, tail_tokens_ = 0;
-  double tail_ = 0;
+  PositionBin tail_{1, 0, 0, 0};
 };
 
 }  // namespace
@@ -199,19 +113,38 @@ Index cached_rows(const KeyMask& keys, Index length, Index chunk) {
   return keys.window == 0 ? length : std::min(length, keys.sinks + keys.window + chunk);
 }
 
+std::optional<std::string> refused_length(const Transformer& model, Index length) {
+  const std::optional<Index> limit = model.max_length();
+  if (!limit || length <= *limit) return std::nullopt;
+  return fmt::format("{} positions end at row {}, length {} is past them", model.limited_by(), *limit,
+                     length);
+}
+
 EvaluationResult evaluate_cell(const Transformer& model, const TokenStore& text, const Tokenizer& tokenizer,
                                const EvaluationPlan& plan, const EvaluationCell& cell,
                                const EvaluationOptions& options) {
-  const std::optional<Index> limit = model.max_length();
-  if (limit && cell.length > *limit) {
+  if (const std::optional<std::string> reason = refused_length(model, cell.length)) {
     EvaluationResult refused;
     refused.cell = cell;
     refused.status = "refused";
-    refused.reason = fmt::format("{} positions end at row {}, length {} is past them", model.limited_by(),
-                                 *limit, cell.length);
+    refused.reason = *reason;
     return refused;
   }
-  return CellRun(model, text, tokenizer, cell, cell.subset ? plan.subset : plan.scored, options).run();
+  const ScoredSet& set = cell.subset ? plan.subset : plan.scored;
+  const std::vector<EvaluationWindow> windows = evaluation_windows(set, cell);
+  const WindowSettings settings{
+      .declared_context = cell.length, .key_limit = options.key_limit, .probes = {}, .change = {}};
+  CellSums sums(tokenizer, cell, set);
+  WindowLosses losses(model, text, settings, options);
+  const auto start = std::chrono::steady_clock::now();
+  losses.run(windows, [&](const WindowRows& rows) { sums.add(rows); });
+  EvaluationResult result = sums.finished(windows);
+  const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+  Index inputs = 0;
+  for (const EvaluationWindow& window : windows) inputs += window.inputs;
+  result.tokens_per_second = static_cast<double>(inputs) / elapsed.count();
+  result.peak_bytes = losses.peak_bytes();
+  return result;
 }
 
 }  // namespace tapeline::inline TAPELINE_PRECISION

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,8 +33,16 @@ struct EvaluationCell {
 struct EvaluationPlan {
   ScoredSet scored;
   ScoredSet subset;  ///< for sliding and nonoverlapping_subset
+  /// For the probes history and shuffle: single targets, spread evenly, with the longest sliding window before
+  /// each where the text has it.
+  ScoredSet probe_targets;
+  /// For the probe attention: about as many targets as the subset, in pieces of the longest length.
+  ScoredSet attention;
   std::vector<EvaluationCell> cells;
 };
+
+/// Targets of the probes history and shuffle: what they cost goes by this number.
+inline constexpr Index probe_target_count = 256;
 
 /// The cells that the configuration asks for, on `scored`: every length non-overlapping; where sliding is
 /// asked for, also, on the subset: up to sliding_up_to with S = stride (0: L/2), S = 1 at L, and
@@ -67,10 +76,12 @@ struct EvaluationResult {
   double bits_per_byte = std::numeric_limits<double>::quiet_NaN();
   double perplexity = std::numeric_limits<double>::quiet_NaN();  ///< exp(nll) a token; may be infinite
   double tail_nll = std::numeric_limits<double>::quiet_NaN();    ///< positions (T/2, T]; nonoverlapping only
+  Index tail_tokens = 0;
   double tokens_per_second = 0;                                  ///< input tokens run a second
   double peak_bytes = 0;               ///< activations at their highest, and the key/value cache
   Index short_windows = 0;             ///< windows shorter than the length (segment ends, text ends)
   std::vector<PositionBin> positions;  ///< nonoverlapping only
+  PositionBin early, late;  ///< positions (0.05 T, 0.15 T] and (0.85 T, 0.95 T]; nonoverlapping only
   std::vector<SegmentLoss> segments;
 };
 
@@ -82,6 +93,7 @@ struct EvaluationOptions {
   std::function<void(double)> progress;
   Index batch_tokens = 2048;  ///< short windows are run several at once, up to this many tokens
   Index chunk = 1024;         ///< longer windows are run in chunks of this many rows over the cache
+  Index key_limit = 0;        ///< last keys that a row sees at most, see Pass; 0: as the model has it
 };
 
 }  // namespace tapeline
@@ -90,6 +102,9 @@ namespace tapeline::inline TAPELINE_PRECISION {
 
 /// Rows that the cache of a window holds at once: with a window of keys it drops what no later row can see.
 Index cached_rows(const KeyMask& keys, Index length, Index chunk);
+
+/// Why the model has no windows of that length, for people; nothing when it has.
+std::optional<std::string> refused_length(const Transformer& model, Index length);
 
 /// Runs one cell, without tape and without dropout. A length that the encoding refuses is a result with
 /// status "refused". Polls signals (throws Stopped).

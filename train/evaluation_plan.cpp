@@ -36,8 +36,12 @@ EvaluationPlan evaluation_plan(const Config& config, ScoredSet scored, Index lon
   }
   const Index trained = config.train.length, limit = sliding_limit(config), stride = sliding_stride(config);
   const std::vector<Index> lengths = evaluation_lengths(config);
+  if (longest_sliding == 0) longest_sliding = std::max<Index>(1, longest_sliding_length(config));
+  const Index longest = std::max(scored.longest, std::ranges::max(lengths));
   EvaluationPlan plan;
   plan.scored = std::move(scored);
+  plan.probe_targets = single_targets(plan.scored, probe_target_count, longest_sliding);
+  plan.attention = scored_subset(plan.scored, std::max(config.evaluate.sliding_tokens, longest), longest);
   if (plain) {
     for (const Index length : lengths) {
       plan.cells.push_back({Protocol::nonoverlapping, length, length, false});
@@ -51,7 +55,6 @@ EvaluationPlan evaluation_plan(const Config& config, ScoredSet scored, Index lon
     if (length == trained && stride > 1) plan.cells.push_back({Protocol::sliding, length, 1, true});
     if (plain) plan.cells.push_back({Protocol::nonoverlapping, length, length, true});
   }
-  if (longest_sliding == 0) longest_sliding = std::max<Index>(1, longest_sliding_length(config));
   plan.subset = config.evaluate.scored == "all"
                     ? plan.scored
                     : scored_subset(plan.scored, config.evaluate.sliding_tokens, longest_sliding);

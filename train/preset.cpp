@@ -58,6 +58,7 @@ steps = 3200
 lr = 1e-3
 [evaluate]
 lengths = ["1x", "1.5x", "2x", "3x", "4x", "8x", "16x", "32x"]
+probes = ["all"]
 [compare]
 seeds = 3
 )"},

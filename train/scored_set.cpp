@@ -79,6 +79,36 @@ ScoredSet scored_subset(const ScoredSet& set, Index targets, Index piece) {
   return subset;
 }
 
+ScoredSet single_targets(const ScoredSet& set, Index count, Index reach) {
+  require<ConfigError>(count >= 1, "single targets: {} of them; at least 1", count);
+  const auto skipped = [](const ScoredSegment& segment, Index history) {
+    return std::clamp<Index>(segment.history_begin + history - segment.begin, 0, segment.count);
+  };
+  const auto candidates = [&](Index history) {
+    Index total = 0;
+    for (const ScoredSegment& segment : set.segments) total += segment.count - skipped(segment, history);
+    return total;
+  };
+  if (candidates(reach) == 0) reach = 0;
+  const Index all = candidates(reach);
+  const Index wanted = std::min(count, all);
+  ScoredSet targets;
+  targets.longest = set.longest;
+  Index before = 0;  // candidates of the segments before this one
+  for (const ScoredSegment& segment : set.segments) {
+    const Index skip = skipped(segment, reach);
+    const Index end = before + segment.count - skip;
+    // The middle of each of `wanted` equal parts.
+    for (auto chosen = static_cast<Index>(targets.segments.size()); chosen < wanted; ++chosen) {
+      const Index place = all * (2 * chosen + 1) / (2 * wanted);
+      if (place >= end) break;
+      targets.segments.push_back({segment.history_begin, segment.begin + skip + place - before, 1});
+    }
+    before = end;
+  }
+  return targets;
+}
+
 Splits configured_splits(const Config& config, Index tokens) {
   const std::vector<Index> lengths = evaluation_lengths(config);
   const Index longest = lengths.empty() ? config.train.length : *std::ranges::max_element(lengths);

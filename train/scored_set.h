@@ -37,6 +37,10 @@ ScoredSet scored_all(const std::vector<TokenRange>& ranges);
 /// protocol can afford.
 ScoredSet scored_subset(const ScoredSet& set, Index targets, Index piece);
 
+/// `count` targets, each in a segment of its own, spread evenly over those that have `reach` tokens before
+/// them; over all targets where none has.
+ScoredSet single_targets(const ScoredSet& set, Index count, Index reach);
+
 /// The blocks of the configuration over a text of that many tokens: block size, shares, and the longest
 /// length to be evaluated all come from the configuration.
 Splits configured_splits(const Config& config, Index tokens);

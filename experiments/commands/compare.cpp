@@ -137,9 +137,8 @@ Command compare_command() {
   command.details = {
       "Trains every variant, usually one a positional encoding, under every seed on windows of one length, "
       "evaluates each at several times that length on the same targets, and prints a table. The folder gets "
-      "results.csv and positions.csv (loss by position), a report to open (report.html, with its figures) "
-      "and a folder of each "
-      "run.",
+      "results.csv, positions.csv (loss by position) and probes.csv (what else was measured of each model: "
+      "evaluate.probes), a report to open (report.html, with its figures) and a folder of each run.",
       "A variant of its own is a [[compare.variant]] of the CONFIG: a name and the keys it changes. A "
       "[[compare.evaluation]] evaluates trained models once more under other positional settings, each a row "
       "of its own (\"rope, ntk\"): a name, the positional keys that it changes, and of which variant (of; "

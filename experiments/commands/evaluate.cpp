@@ -22,6 +22,7 @@
 #include "train/config_warnings.h"
 #include "train/evaluate.h"
 #include "train/log.h"
+#include "train/probe_run.h"
 #include "train/progress.h"
 #include "train/run_folder.h"
 #include "train/signals.h"
@@ -30,7 +31,7 @@ namespace tapeline {
 namespace {
 
 struct EvaluateCommand {
-  std::string checkpoint, text, lengths, protocols, stride, scored, threads;
+  std::string checkpoint, text, lengths, protocols, stride, sliding_up_to, scored, probes, threads;
   std::vector<std::string> positional;
   OutputOptions output;
 };
@@ -56,6 +57,8 @@ ResolvedConfig changed_config(const Checkpoint& checkpoint, const EvaluateComman
   set("evaluate.lengths", command.lengths, "--lengths");
   set("evaluate.protocols", command.protocols, "--protocol");
   set("evaluate.stride", command.stride, "--stride");
+  set("evaluate.sliding_up_to", command.sliding_up_to, "--sliding-up-to");
+  set("evaluate.probes", command.probes, "--probes");
   if (!command.stride.empty()) check_stride(config.config);
   set("evaluate.scored", command.scored, "--scored");
   set("train.threads", command.threads, "--threads");
@@ -94,6 +97,38 @@ std::vector<EvaluationResult> run_cells(const Transformer& model, const TokenSto
   return results;
 }
 
+std::vector<ProbeResult> run_probes(const ProbeSubject& subject, const Config& config,
+                                    const std::vector<EvaluationResult>& evaluations, bool quiet) {
+  Progress progress(progress_style(quiet));
+  std::vector<ProbeResult> results;
+  const std::vector<ProbeWork> all = probe_plan(config);
+  for (const ProbeWork& work : all) {
+    if (follows_from_evaluations(work.probe)) {
+      results.push_back(probe_of_evaluations(work, evaluations, config.train.length));
+      continue;
+    }
+    EvaluationOptions options;
+    options.progress = [&](double share) {
+      if (!progress.due()) return;
+      progress.show(fmt::format("[{}/{}] probe {} at length {}: {:.0f}%", results.size() + 1, all.size(),
+                                work.probe, work.length, 100 * share));
+    };
+    results.push_back(run_probe(work, subject, options));
+  }
+  progress.finish();
+  return results;
+}
+
+// Why nothing comes of some of the probes that were named.
+std::vector<std::string> probes_without_work(const Config& config) {
+  std::vector<std::string> reasons;
+  for (const std::string& probe : probe_names()) {
+    if (!wants_probe(config, probe)) continue;
+    if (std::string why = why_no_work(config, probe); !why.empty()) reasons.push_back(std::move(why));
+  }
+  return reasons;
+}
+
 // A length asked for by name that was refused, or a loss that is no number, fails the command.
 int verdict(const std::vector<EvaluationResult>& results, bool lengths_named) {
   int code = exit_code::done;
@@ -121,6 +156,9 @@ int evaluate(const EvaluateCommand& command) {
       evaluation_plan(config.config, chosen_targets(checkpoint, config.config, store, !command.text.empty()));
 
   const std::unique_ptr<Transformer> model = load_model(checkpoint, config.config);
+  std::vector<EvaluationResult> results = run_cells(*model, store, *tokenizer, plan, command.output.quiet);
+  std::vector<ProbeResult> probes =
+      run_probes({*model, store, *tokenizer, plan}, config.config, results, command.output.quiet);
   const EvaluationReport report{.checkpoint = checkpoint.path().string(),
                                 .kind = config.config.positional.name(),
                                 .settings = positional_changes(config.config),
@@ -131,9 +169,20 @@ int evaluate(const EvaluateCommand& command) {
                                 .text_digest = store.digest(),
                                 .targets = plan.scored.tokens(),
                                 .chosen_for = plan.scored.longest,
-                                .results = run_cells(*model, store, *tokenizer, plan, command.output.quiet)};
+                                .results = std::move(results),
+                                .tells_positions = wants_probe(config.config, "positions"),
+                                .tells_tail = wants_probe(config.config, "tail"),
+                                .probes = std::move(probes),
+                                .not_measured = command.probes.empty() ? std::vector<std::string>()
+                                                                       : probes_without_work(config.config)};
   write_output(command.output.json ? evaluation_json(report) : evaluation_table(report));
   return verdict(report.results, !command.lengths.empty());
+}
+
+std::vector<std::string> probe_offers() {
+  std::vector<std::string> offers = probe_names();
+  offers.insert(offers.end(), {"all", "none"});
+  return offers;
 }
 
 }  // namespace
@@ -142,7 +191,8 @@ Command evaluate_command() {
   const auto options = std::make_shared<EvaluateCommand>();
   Command command{.name = "evaluate",
                   .description = "one trained model at many lengths",
-                  .examples = {"tapeline evaluate runs/train-toy --lengths 1x,4x,1024"},
+                  .examples = {"tapeline evaluate runs/train-toy --lengths 1x,4x,1024",
+                               "tapeline evaluate runs/train-toy --lengths 1x,8x --probes history,shuffle"},
                   .run = [options] { return evaluate(*options); },
                   .computes = true};
   command.options = {
@@ -168,6 +218,17 @@ Command evaluate_command() {
        .value = "S",
        .help = "sliding: new targets a window; default half the trained length",
        .target = &options->stride},
+      {.name = "--sliding-up-to",
+       .value = "LENGTH",
+       .help = "longest window of sliding, and of the probes history and shuffle; default: as configured, 8x",
+       .target = &options->sliding_up_to},
+      {.name = "--probes",
+       .value = "LIST",
+       .help = "what is measured besides: residual, in_context, hard_window, history, shuffle, attention, and "
+               "the tables of positions and tail; all, none; default: as configured",
+       .target = &options->probes,
+       .offers = probe_offers(),
+       .list = true},
       {.name = "--scored",
        .value = "all",
        .help = "every token but the first of each block",
@@ -187,6 +248,13 @@ Command evaluate_command() {
       "window "
       "of keys, what a learned table does past its end. A factor \"auto\" is each length over the trained "
       "one. What the weights depend on is refused.",
+      "--probes measures more of the model. From the losses themselves: positions (loss by position in the "
+      "window), tail (its second half), residual (what longer windows give beside a smaller share of early "
+      "tokens), in_context (late in the window against early). With runs of their own: hard_window (attention "
+      "limited to as many keys as in training), history (256 targets with less and less before them, and the "
+      "effective context), shuffle (these targets with the farther history out of order), attention (entropy, "
+      "weight on the first tokens and distance by head). history and shuffle are measured at the trained length "
+      "and at the longest one up to --sliding-up-to, and take the longest.",
       "A length that the encoding refuses (past the rows of a learned table) stands in the table as refused; "
       "when it was named on the command line the exit status is 1."};
   options->output.add_to(command);

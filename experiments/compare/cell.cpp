@@ -12,6 +12,7 @@
 #include "experiments/median.h"
 #include "train/checkpoint.h"
 #include "train/config_derived.h"
+#include "train/probe_run.h"
 #include "train/run_folder.h"
 #include "train/signals.h"
 
@@ -86,6 +87,105 @@ void train(CellRecord& record, const Cell& cell, const CellSurroundings& surroun
   record.tokens_per_second = median_training_speed(RunFolder(folder).metrics_file());
 }
 
+/// What is done with a cell that has been trained: everything that its record does not hold yet, one after the
+/// other, the record written after each.
+class CellWorker {
+ public:
+  CellWorker(CellRecord& record, const Cell& cell, const CellSurroundings& surroundings,
+             const std::filesystem::path& folder, const std::function<void(const CellProgress&)>& progress)
+      : record_(record),
+        cell_(cell),
+        surroundings_(surroundings),
+        folder_(folder),
+        progress_(progress),
+        evaluations_(evaluation_work(cell, surroundings.targets)) {}
+
+  void evaluate() {
+    for (std::size_t i = 0; i < evaluations_.size(); ++i) {
+      const auto& [under, at, input_tokens] = evaluations_[i];
+      if (record_.find(under->name, at) != nullptr) continue;
+      if (record_.training == "diverged") {
+        record_.results.push_back({under->name, diverged_result(at, record_.reason)});
+        continue;
+      }
+      stop_if_signalled();
+      const Transformer& model = model_under(*under);
+      const bool as_trained = under->name == trained_evaluation;
+      const EvaluationOptions options =
+          shown(i, fmt::format("evaluating{} at {}, {}", as_trained ? "" : " under " + under->name, at.length,
+                               protocol_label(at)));
+      record_.results.push_back({under->name, evaluate_cell(model, surroundings_.text.store,
+                                                            surroundings_.text.tokenizer, plan(*under), at,
+                                                            options)});
+      write_record(folder_, record_);
+    }
+  }
+
+  /// After evaluate().
+  void probe() {
+    const std::vector<CellProbe> probes = probe_work(cell_);
+    for (std::size_t i = 0; i < probes.size(); ++i) {
+      const auto& [under, work] = probes[i];
+      if (record_.find_probe(under->name, work.probe, work.length) != nullptr) continue;
+      if (record_.training == "diverged") {
+        record_.probes.push_back(
+            {under->name, {work.probe, work.length, "diverged", record_.reason, /*figures=*/{}}});
+      } else if (follows_from_evaluations(work.probe)) {
+        record_.probes.push_back(
+            {under->name,
+             probe_of_evaluations(work, record_.results_of(under->name), under->config.train.length)});
+      } else {
+        stop_if_signalled();
+        const EvaluationPlan targets = plan(*under);
+        const ProbeSubject subject{model_under(*under), surroundings_.text.store,
+                                   surroundings_.text.tokenizer, targets};
+        record_.probes.push_back(
+            {under->name, run_probe(work, subject,
+                                    shown(evaluations_.size() + i,
+                                          fmt::format("probe {} at {}", work.probe, work.length)))});
+        write_record(folder_, record_);
+      }
+    }
+  }
+
+ private:
+  /// The trained model under these settings; it stays until the next call.
+  const Transformer& model_under(const CellEvaluation& under) {
+    if (!trained_) {
+      trained_ = Checkpoint(resolve_checkpoint(folder_)).make_model();
+      record_.parameters = trained_->parameters().size();
+    }
+    if (under.name == trained_evaluation) return *trained_;
+    if (changed_under_ != &under) {
+      changed_ = with_settings(*trained_, under.config, under.name);
+      changed_under_ = &under;
+    }
+    return *changed_;
+  }
+
+  EvaluationPlan plan(const CellEvaluation& under) const {
+    return evaluation_plan(under.config, surroundings_.targets.scored, surroundings_.targets.longest_sliding);
+  }
+
+  /// Options that tell how far number `work` is. It is known by its number in Workload, too.
+  EvaluationOptions shown(std::size_t work, std::string doing) const {
+    EvaluationOptions options;
+    options.progress = [this, work, doing = std::move(doing)](double share) {
+      if (progress_) progress_({.share = share, .evaluation = work, .doing = doing});
+    };
+    return options;
+  }
+
+  CellRecord& record_;
+  const Cell& cell_;
+  const CellSurroundings& surroundings_;
+  const std::filesystem::path& folder_;
+  const std::function<void(const CellProgress&)>& progress_;
+  std::vector<EvaluationWork> evaluations_;
+  std::unique_ptr<Transformer> trained_, changed_;
+  const CellEvaluation* changed_under_ = nullptr;
+};
+
 }  // namespace
 
 std::vector<EvaluationWork> evaluation_work(const Cell& cell, const ComparedTargets& targets) {
@@ -96,6 +196,17 @@ std::vector<EvaluationWork> evaluation_work(const Cell& cell, const ComparedTarg
       const Index count = (at.subset ? plan.subset : plan.scored).tokens();
       const Index rows = at.protocol == Protocol::sliding ? at.length : at.stride;
       all.push_back({&evaluation, at, count * rows / std::max<Index>(1, at.stride)});
+    }
+  }
+  return all;
+}
+
+std::vector<CellProbe> probe_work(const Cell& cell) {
+  std::vector<CellProbe> all;
+  for (const CellEvaluation& evaluation : cell.evaluations) {
+    for (ProbeWork& work : probe_plan(evaluation.config)) {
+      if (evaluation.name != trained_evaluation && !follows_from_evaluations(work.probe)) continue;
+      all.push_back({&evaluation, std::move(work)});
     }
   }
   return all;
@@ -118,38 +229,9 @@ CellRecord run_cell(const Cell& cell, const CellSurroundings& surroundings,
     write_record(folder, record);
   }
 
-  const std::vector<EvaluationWork> work = evaluation_work(cell, surroundings.targets);
-  std::unique_ptr<Transformer> trained, model;
-  const CellEvaluation* under = nullptr;
-  for (std::size_t i = 0; i < work.size(); ++i) {
-    const auto& [evaluation, at, input_tokens] = work[i];
-    if (record.find(evaluation->name, at) != nullptr) continue;
-    if (record.training == "diverged") {
-      record.results.push_back({evaluation->name, diverged_result(at, record.reason)});
-      continue;
-    }
-    stop_if_signalled();
-    if (!trained) trained = Checkpoint(resolve_checkpoint(folder)).make_model();
-    const bool as_trained = evaluation->name == trained_evaluation;
-    if (!as_trained && under != evaluation) {
-      model = with_settings(*trained, evaluation->config, evaluation->name);
-      under = evaluation;
-    }
-    record.parameters = trained->parameters().size();
-    const std::string doing =
-        fmt::format("evaluating{} at {}, {}", as_trained ? "" : " under " + evaluation->name, at.length,
-                    protocol_label(at));
-    EvaluationOptions options;
-    options.progress = [&, i](double share) {
-      if (progress) progress({.share = share, .evaluation = i, .doing = doing});
-    };
-    const EvaluationPlan plan = evaluation_plan(evaluation->config, surroundings.targets.scored,
-                                                surroundings.targets.longest_sliding);
-    record.results.push_back(
-        {evaluation->name, evaluate_cell(as_trained ? *trained : *model, surroundings.text.store,
-                                         surroundings.text.tokenizer, plan, at, options)});
-    write_record(folder, record);
-  }
+  CellWorker worker(record, cell, surroundings, folder, progress);
+  worker.evaluate();
+  worker.probe();
   record.complete = true;
   write_record(folder, record);
   return record;

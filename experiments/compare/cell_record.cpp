@@ -20,16 +20,22 @@ double number(const Json& value) {
   return std::numeric_limits<double>::quiet_NaN();
 }
 
+Json bin_json(const PositionBin& bin) { return {bin.first, bin.last, bin.tokens, json_number(bin.nll)}; }
+
+PositionBin parse_bin(const Json& json) { return {json.at(0), json.at(1), json.at(2), number(json.at(3))}; }
+
 Json result_json(const RecordedResult& recorded) {
   const EvaluationResult& result = recorded.result;
   Json positions = Json::array();
   for (const PositionBin& bin : result.positions) {
-    positions.push_back({bin.first, bin.last, bin.tokens, json_number(bin.nll)});
+    positions.push_back(bin_json(bin));
   }
   Json segments = Json::array();
   for (const SegmentLoss& segment : result.segments) {
     segments.push_back({json_number(segment.total), segment.tokens});
   }
+  Json tenths = Json::array();
+  for (const PositionBin& bin : {result.early, result.late}) tenths.push_back(bin_json(bin));
   return {{"evaluation", recorded.evaluation},
           {"protocol", result.cell.protocol == Protocol::sliding ? "sliding" : "nonoverlapping"},
           {"length", result.cell.length},
@@ -43,9 +49,11 @@ Json result_json(const RecordedResult& recorded) {
           {"bits_per_byte", json_number(result.bits_per_byte)},
           {"perplexity", json_number(result.perplexity)},
           {"tail_nll", json_number(result.tail_nll)},
+          {"tail_tokens", result.tail_tokens},
           {"tokens_per_second", json_number(result.tokens_per_second)},
           {"short_windows", result.short_windows},
           {"positions", std::move(positions)},
+          {"tenths", std::move(tenths)},
           {"segments", std::move(segments)}};
 }
 
@@ -67,8 +75,12 @@ RecordedResult parse_result(const Json& json) {
   result.tail_nll = number(json.at("tail_nll"));
   result.tokens_per_second = number(json.at("tokens_per_second"));
   result.short_windows = json.at("short_windows");
-  for (const Json& bin : json.at("positions")) {
-    result.positions.push_back({bin.at(0), bin.at(1), bin.at(2), number(bin.at(3))});
+  for (const Json& bin : json.at("positions")) result.positions.push_back(parse_bin(bin));
+  // Records of versions before these were kept have none.
+  if (json.contains("tenths")) {
+    result.early = parse_bin(json.at("tenths").at(0));
+    result.late = parse_bin(json.at("tenths").at(1));
+    result.tail_tokens = json.at("tail_tokens");
   }
   for (const Json& segment : json.at("segments")) {
     result.segments.push_back({number(segment.at(0)), segment.at(1)});
@@ -76,7 +88,52 @@ RecordedResult parse_result(const Json& json) {
   return recorded;
 }
 
+Json probe_json(const RecordedProbe& recorded) {
+  const ProbeResult& result = recorded.result;
+  Json figures = Json::array();
+  for (const ProbeFigure& figure : result.figures) {
+    figures.push_back({figure.quantity, figure.span, figure.layer, figure.head, figure.tokens,
+                       json_number(figure.value)});
+  }
+  return {{"evaluation", recorded.evaluation}, {"probe", result.probe},   {"length", result.length},
+          {"status", result.status},           {"reason", result.reason}, {"figures", std::move(figures)}};
+}
+
+RecordedProbe parse_probe(const Json& json) {
+  RecordedProbe recorded;
+  recorded.evaluation = json.at("evaluation");
+  ProbeResult& result = recorded.result;
+  result.probe = json.at("probe");
+  result.length = json.at("length");
+  result.status = json.at("status");
+  result.reason = json.at("reason");
+  for (const Json& figure : json.at("figures")) {
+    result.figures.push_back({figure.at(0), figure.at(1), figure.at(2), figure.at(3), figure.at(4),
+                              number(figure.at(5))});
+  }
+  return recorded;
+}
+
 }  // namespace
+
+const ProbeResult* CellRecord::find_probe(const std::string& evaluation, const std::string& probe,
+                                          Index length) const {
+  for (const RecordedProbe& recorded : probes) {
+    if (recorded.evaluation == evaluation && recorded.result.probe == probe &&
+        recorded.result.length == length) {
+      return &recorded.result;
+    }
+  }
+  return nullptr;
+}
+
+std::vector<EvaluationResult> CellRecord::results_of(const std::string& evaluation) const {
+  std::vector<EvaluationResult> found;
+  for (const RecordedResult& recorded : results) {
+    if (recorded.evaluation == evaluation) found.push_back(recorded.result);
+  }
+  return found;
+}
 
 const EvaluationResult* CellRecord::find(const std::string& evaluation, const EvaluationCell& cell) const {
   for (const RecordedResult& recorded : results) {
@@ -96,6 +153,8 @@ std::filesystem::path record_file(const std::filesystem::path& cell_folder) {
 std::string record_text(const CellRecord& record) {
   Json results = Json::array();
   for (const RecordedResult& recorded : record.results) results.push_back(result_json(recorded));
+  Json probes = Json::array();
+  for (const RecordedProbe& recorded : record.probes) probes.push_back(probe_json(recorded));
   const Json json = {{"training", record.training},
                      {"reason", record.reason},
                      {"corpus_digest", record.corpus_digest},
@@ -103,7 +162,8 @@ std::string record_text(const CellRecord& record) {
                      {"training_loss", json_number(record.training_loss)},
                      {"tokens_per_second", json_number(record.tokens_per_second)},
                      {"complete", record.complete},
-                     {"results", std::move(results)}};
+                     {"results", std::move(results)},
+                     {"probes", std::move(probes)}};
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
@@ -119,6 +179,9 @@ CellRecord parse_record(const std::string& text, const std::string& place) {
     record.tokens_per_second = number(json.at("tokens_per_second"));
     record.complete = json.at("complete");
     for (const Json& result : json.at("results")) record.results.push_back(parse_result(result));
+    if (json.contains("probes")) {
+      for (const Json& probe : json.at("probes")) record.probes.push_back(parse_probe(probe));
+    }
     return record;
   } catch (const std::exception&) {
     fail<FileError>(

@@ -37,6 +37,9 @@ struct CellRecord {
   bool complete = false;  ///< nothing is left to do
 
   const EvaluationResult* find(const std::string& evaluation, const EvaluationCell& cell) const;
+  const ProbeResult* find_probe(const std::string& evaluation, const std::string& probe, Index length) const;
+  /// The results of one evaluation, in their order.
+  std::vector<EvaluationResult> results_of(const std::string& evaluation) const;
 };
 
 /// The record's place in a cell's folder.

@@ -8,6 +8,7 @@
 #include "core/files.h"
 #include "core/parallel.h"
 #include "experiments/compare/cell.h"
+#include "experiments/compare/probes_csv.h"
 #include "experiments/compare/workload.h"
 #include "train/config_derived.h"
 #include "train/flops.h"
@@ -132,6 +133,7 @@ void write_tables(const std::filesystem::path& folder, const std::vector<Finishe
   const std::vector<ResultRow> rows = result_rows(cells);
   write_file(folder / "results.csv", results_csv(rows));
   write_file(folder / "positions.csv", positions_csv(rows));
+  write_file(folder / "probes.csv", probes_csv(cells));
 }
 
 }  // namespace
@@ -152,7 +154,7 @@ Comparison run_comparison(const ResolvedConfig& config, const TokenStore& store,
   // would stand in the way of the one that was meant.
   const RunFolder run(options.folder);
   run.require_none("checkpoints", "a single run");
-  run.require_vacant({"results.csv", "positions.csv", "report.html", "figures", "cells"});
+  run.require_vacant({"results.csv", "positions.csv", "probes.csv", "report.html", "figures", "cells"});
   run.claim(config, StoredFor::comparison);
   const FolderLock lock(options.folder, "compare");
   const SignalGuard signals;

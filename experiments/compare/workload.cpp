@@ -8,6 +8,18 @@ namespace {
 // Evaluation has no large batches and reads its keys from a cache: about twice as slow an operation.
 constexpr double evaluation_weight = 2;
 
+double probe_operations(const CellProbe& probe, const EvaluationPlan& plan, Index vocabulary) {
+  const Config& config = probe.under->config;
+  double operations = 0;
+  for (const WindowTokens& windows : probe_tokens(probe.work, config.train.length, plan)) {
+    const TokenFlops token = token_flops(config.model, vocabulary, windows.length);
+    // The probe of attention computes the scores once more.
+    const double again = probe.work.probe == "attention" ? token.attention : 0;
+    operations += (token.forward() + again) * static_cast<double>(windows.tokens);
+  }
+  return operations;
+}
+
 }  // namespace
 
 Workload::Workload(const std::vector<Cell>& cells, Index vocabulary, const ComparedTargets& targets) {
@@ -18,11 +30,18 @@ Workload::Workload(const std::vector<Cell>& cells, Index vocabulary, const Compa
     work.training = token_flops(config.model, vocabulary, config.train.length).training() *
                     static_cast<double>(config.train.steps * config.train.tokens_per_step);
     total_ += work.training;
-    for (const EvaluationWork& evaluation : evaluation_work(cell, targets)) {
-      work.evaluations.push_back(evaluation_weight *
-                                 token_flops(config.model, vocabulary, evaluation.cell.length).forward() *
-                                 static_cast<double>(evaluation.input_tokens));
+    const auto add = [&](double operations) {
+      work.evaluations.push_back(evaluation_weight * operations);
       total_ += work.evaluations.back();
+    };
+    for (const EvaluationWork& evaluation : evaluation_work(cell, targets)) {
+      add(token_flops(config.model, vocabulary, evaluation.cell.length).forward() *
+          static_cast<double>(evaluation.input_tokens));
+    }
+    for (const CellProbe& probe : probe_work(cell)) {
+      const EvaluationPlan plan =
+          evaluation_plan(probe.under->config, targets.scored, targets.longest_sliding);
+      add(probe_operations(probe, plan, vocabulary));
     }
     cells_.push_back(std::move(work));
   }
@@ -35,7 +54,7 @@ double Workload::done(std::size_t cell, const CellProgress& at) const {
   const CellWork& work = cells_[cell];
   if (at.training) return before_[cell] + work.training * at.share;
   double done = before_[cell] + work.training;
-  for (std::size_t i = 0; i < at.evaluation; ++i) done += work.evaluations[i];
+  for (std::size_t i = 0; i < at.evaluation; ++i) done += work.evaluations[i];  // and probes
   return done + work.evaluations[at.evaluation] * at.share;
 }
 

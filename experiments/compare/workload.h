@@ -21,7 +21,7 @@ class Workload {
  private:
   struct CellWork {
     double training = 0;
-    std::vector<double> evaluations;
+    std::vector<double> evaluations;  // then the probes
   };
   std::vector<CellWork> cells_;
   std::vector<double> before_;
