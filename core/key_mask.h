@@ -21,9 +21,7 @@ struct KeyMask {
   }
 
   /// The distance of the farthest key that row `row` sees under a causal mask.
-  Index farthest(Index row) const {
-    return window == 0 || sinks > 0 ? row : std::min(row, window - 1);
-  }
+  Index farthest(Index row) const { return window == 0 || sinks > 0 ? row : std::min(row, window - 1); }
 
   /// The same mask with only the last `keys` keys in sight, the query itself counted. 0 limits nothing; a
   /// window that is narrower stays, and sinks stay seen.

@@ -53,13 +53,15 @@ std::string position_table(const std::vector<EvaluationResult>& results, std::si
     std::vector<std::string> cells{first >= last ? fmt::format("{}", last)
                                                  : fmt::format("{}-{}", first, last)};
     for (const Sum& sum : sums)
-      cells.push_back(sum.tokens == 0 ? "" : fmt::format("{:.4f}", sum.total / static_cast<double>(sum.tokens)));
+      cells.push_back(sum.tokens == 0 ? ""
+                                      : fmt::format("{:.4f}", sum.total / static_cast<double>(sum.tokens)));
     table.row(std::move(cells));
   }
-  return titled("positions: nats/token by position in the window (non-overlapping)", table,
-                 "the target at position p is foretold from the p tokens of the window before it; one target a "
-                 "window and position",
-                 width);
+  return titled(
+      "positions: nats/token by position in the window (non-overlapping)", table,
+      "the target at position p is foretold from the p tokens of the window before it; one target a "
+      "window and position",
+      width);
 }
 
 }  // namespace tapeline

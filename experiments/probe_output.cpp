@@ -55,8 +55,10 @@ std::string residual_table(const Results& results, std::size_t width) {
                                number(predicted), difference(residual.value)});
   });
   return titled(
-      "residual: the loss in longer windows beside what a smaller share of early tokens alone would give", table,
-      "predicted: s + g/k for windows k times as long as the trained ones, s the loss there with full history "
+      "residual: the loss in longer windows beside what a smaller share of early tokens alone would give",
+      table,
+      "predicted: s + g/k for windows k times as long as the trained ones, s the loss there with full "
+      "history "
       "(sliding, stride 1), g what non-overlapping windows cost more; all on the subset. Residual 0: farther "
       "tokens neither help nor hurt; below 0: they help",
       width);
@@ -71,16 +73,21 @@ std::string in_context_table(const Results& results, std::size_t width) {
     cells.insert(cells.end(), {number(early.value), fmt::format("{}", early.tokens), number(late.value),
                                fmt::format("{}", late.tokens), difference(result.find("score")->value)});
   });
-  return titled("in_context: the loss around 0.9 of the window minus that around 0.1 (non-overlapping)", table,
-                 "early: positions above 0.05 up to 0.15 of the length; late: above 0.85 up to 0.95. Below 0: "
-                 "the model uses what it has read",
-                 width);
+  return titled("in_context: the loss around 0.9 of the window minus that around 0.1 (non-overlapping)",
+                table,
+                "early: positions above 0.05 up to 0.15 of the length; late: above 0.85 up to 0.95. Below 0: "
+                "the model uses what it has read",
+                width);
 }
 
 std::string hard_window_table(const Results& results, const std::vector<EvaluationResult>& evaluations,
                               std::size_t width) {
   Table table;
-  table.column("length").column("targets").column("limited nats/token").column("in full").column("limited - full");
+  table.column("length")
+      .column("targets")
+      .column("limited nats/token")
+      .column("in full")
+      .column("limited - full");
   table.column("tail limited").column("tail in full");
   lines(table, results, [&](const ProbeResult& result, std::vector<std::string>& cells) {
     const ProbeFigure& limited = *result.find("nll");
@@ -93,7 +100,8 @@ std::string hard_window_table(const Results& results, const std::vector<Evaluati
                   tail != nullptr ? number(tail->value) : "", known ? number(full->tail_nll) : ""});
   });
   return titled(
-      "hard_window: non-overlapping windows with attention limited to as many keys as it was trained with", table,
+      "hard_window: non-overlapping windows with attention limited to as many keys as it was trained with",
+      table,
       "limited - full above 0: the model gains from keys farther back than it was trained to look; below 0: "
       "they harm it. tail: positions in the second half of the window",
       width);
@@ -146,22 +154,23 @@ std::string history_table(const Results& results, std::size_t width) {
     const ProbeFigure* figure = result.find("effective_context");
     return figure == nullptr ? std::string() : fmt::format("{:.0f} tokens", figure->value);
   });
-  return titled(fmt::format("history: nats/token of {} by how many tokens stand before them",
-                             targets_text(results)),
-                 table,
-                 "effective context: the least history that costs at most 0.01 nats a byte more than all of it",
-                 width);
+  return titled(
+      fmt::format("history: nats/token of {} by how many tokens stand before them", targets_text(results)),
+      table, "effective context: the least history that costs at most 0.01 nats a byte more than all of it",
+      width);
 }
 
 std::string shuffle_table(const Results& results, std::size_t width) {
-  Table table = by_span(results, "kept in order", "delta_nll", [](double value) { return difference(value); });
+  Table table =
+      by_span(results, "kept in order", "delta_nll", [](double value) { return difference(value); });
   last_line(table, results, "all: nats/token", [](const ProbeResult& result) {
     const ProbeFigure* figure = result.find("nll", result.length);
     return figure == nullptr ? std::string() : number(figure->value);
   });
   return titled(
-      fmt::format("shuffle: nats/token that {} cost more when only the last tokens before them stand in order",
-                  targets_text(results)),
+      fmt::format(
+          "shuffle: nats/token that {} cost more when only the last tokens before them stand in order",
+          targets_text(results)),
       table, "what is farther back is there, in a random order; 0: the whole history is shuffled", width);
 }
 
@@ -186,15 +195,15 @@ std::string attention_table(const Results& results, std::size_t width) {
   table.column("length").column("rows").column("entropy nats").column("of equal").column("first 4 tokens");
   table.column("distance tokens").column("of farthest");
   lines(table, results, [](const ProbeResult& result, std::vector<std::string>& cells) {
-    cells.insert(cells.end(),
-                 {fmt::format("{}", result.find("entropy", 0, 0, 0)->tokens), over_heads(result, "entropy", 2),
-                  over_heads(result, "normalized_entropy", 2), over_heads(result, "sink_mass", 3),
-                  over_heads(result, "distance", 1), over_heads(result, "normalized_distance", 2)});
+    cells.insert(cells.end(), {fmt::format("{}", result.find("entropy", 0, 0, 0)->tokens),
+                               over_heads(result, "entropy", 2), over_heads(result, "normalized_entropy", 2),
+                               over_heads(result, "sink_mass", 3), over_heads(result, "distance", 1),
+                               over_heads(result, "normalized_distance", 2)});
   });
   return titled("attention: mean over all heads (lowest to highest head)", table,
-                 "of equal: entropy over that of equal weights; first 4 tokens: weight on them; of farthest: "
-                 "distance over that of the farthest key. Head by head: --json",
-                 width);
+                "of equal: entropy over that of equal weights; first 4 tokens: weight on them; of farthest: "
+                "distance over that of the farthest key. Head by head: --json",
+                width);
 }
 
 }  // namespace

@@ -44,8 +44,8 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t width);
 /// stands.
 std::string hanging(std::string_view lead, std::size_t margin, std::string_view text, std::size_t room);
 
-/// A table between its title and what is to be known of it (empty: nothing), a blank line in front. `width` 0:
-/// no limit.
+/// A table between its title and what is to be known of it (empty: nothing), a blank line in front. `width`
+/// 0: no limit.
 std::string titled(std::string_view title, const Table& table, std::string_view note, std::size_t width);
 
 }  // namespace tapeline

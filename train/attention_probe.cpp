@@ -69,10 +69,8 @@ ProbeResult attention_probe(const ProbeSubject& subject, Index length, const Eva
   if (result.status != "ok") return result;
   const ModelConfig& model = subject.model.plan().model;
   HeadSums sums(model.layers, model.heads);
-  const WindowSettings settings{.declared_context = length,
-                                .key_limit = options.key_limit,
-                                .probes = sums.probes(),
-                                .change = {}};
+  const WindowSettings settings{
+      .declared_context = length, .key_limit = options.key_limit, .probes = sums.probes(), .change = {}};
   const std::vector<EvaluationWindow> windows =
       evaluation_windows(subject.plan.attention, {Protocol::nonoverlapping, length, length, false});
   target_losses(subject, windows, settings, options);

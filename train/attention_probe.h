@@ -10,7 +10,8 @@ namespace tapeline::inline TAPELINE_PRECISION {
 ///   normalized_entropy    over ln n, n the keys that the row sees: 1 is equal attention to all
 ///   sink_mass             the weight on the first four tokens of the window (Xiao et al. 2024, 2309.17453)
 ///   distance              sum_j p_j (i - j), tokens
-///   normalized_distance   over that of the farthest key the row sees (after Kazemnejad et al. 2023, 2305.19466)
+///   normalized_distance   over that of the farthest key the row sees (after Kazemnejad et al. 2023,
+///   2305.19466)
 /// The normalised ones over the rows that see more than one key. `tokens` of a figure counts its rows.
 ProbeResult attention_probe(const ProbeSubject& subject, Index length, const EvaluationOptions& options);
 

@@ -61,7 +61,7 @@ struct EvaluateConfig {
   Index sliding_tokens = 4096;  ///< targets of the sliding subset
   std::string sliding_up_to = "8x";
   std::vector<std::string> probes = {"positions", "tail", "residual", "attention"};  ///< of probe_names()
-  std::string scored = "auto";  ///< "auto" | "all"
+  std::string scored = "auto";                                                       ///< "auto" | "all"
 };
 
 /// One trained variant of a comparison, or one evaluation of a trained variant: a name and the keys it

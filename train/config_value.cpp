@@ -127,10 +127,14 @@ class Reader {
   /// What may be written besides the choices.
   std::string other_words() const {
     switch (key_.notation) {
-      case Notation::number_too: return ", or a number";
-      case Notation::all_too: return ", or all";
-      case Notation::all_or_none: return ", or all, or none";
-      default: return "";
+      case Notation::number_too:
+        return ", or a number";
+      case Notation::all_too:
+        return ", or all";
+      case Notation::all_or_none:
+        return ", or all, or none";
+      default:
+        return "";
     }
   }
 

@@ -33,8 +33,8 @@ struct EvaluationCell {
 struct EvaluationPlan {
   ScoredSet scored;
   ScoredSet subset;  ///< for sliding and nonoverlapping_subset
-  /// For the probes history and shuffle: single targets, spread evenly, with the longest sliding window before
-  /// each where the text has it.
+  /// For the probes history and shuffle: single targets, spread evenly, with the longest sliding window
+  /// before each where the text has it.
   ScoredSet probe_targets;
   /// For the probe attention: about as many targets as the subset, in pieces of the longest length.
   ScoredSet attention;
@@ -77,7 +77,7 @@ struct EvaluationResult {
   double perplexity = std::numeric_limits<double>::quiet_NaN();  ///< exp(nll) a token; may be infinite
   double tail_nll = std::numeric_limits<double>::quiet_NaN();    ///< positions (T/2, T]; nonoverlapping only
   Index tail_tokens = 0;
-  double tokens_per_second = 0;                                  ///< input tokens run a second
+  double tokens_per_second = 0;        ///< input tokens run a second
   double peak_bytes = 0;               ///< activations at their highest, and the key/value cache
   Index short_windows = 0;             ///< windows shorter than the length (segment ends, text ends)
   std::vector<PositionBin> positions;  ///< nonoverlapping only

@@ -7,9 +7,8 @@ namespace tapeline::inline TAPELINE_PRECISION {
 ProbeResult hard_window_probe(const ProbeSubject& subject, Index length, const EvaluationOptions& options) {
   EvaluationOptions limited = options;
   limited.key_limit = subject.model.plan().train_length;
-  const EvaluationResult found =
-      evaluate_cell(subject.model, subject.text, subject.tokenizer, subject.plan,
-                    {Protocol::nonoverlapping, length, length, false}, limited);
+  const EvaluationResult found = evaluate_cell(subject.model, subject.text, subject.tokenizer, subject.plan,
+                                               {Protocol::nonoverlapping, length, length, false}, limited);
   ProbeResult result{.probe = "hard_window",
                      .length = length,
                      .status = found.status,

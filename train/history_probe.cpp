@@ -47,12 +47,8 @@ ProbeResult history_probe(const ProbeSubject& subject, Index length, const Evalu
     }
     tokens = losses.tokens;
     curve.push_back({span, losses.nats_per_byte()});
-    result.figures.push_back({.quantity = "nll",
-                              .span = span,
-                              .layer = -1,
-                              .head = -1,
-                              .tokens = tokens,
-                              .value = losses.nll()});
+    result.figures.push_back(
+        {.quantity = "nll", .span = span, .layer = -1, .head = -1, .tokens = tokens, .value = losses.nll()});
   }
   result.figures.push_back({.quantity = "effective_context",
                             .span = 0,

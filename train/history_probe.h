@@ -20,8 +20,8 @@ struct HistoryPoint {
 inline constexpr double effective_context_margin = 0.01;
 
 /// The effective context: the least history of the curve that costs at most the margin more than the last,
-/// longest one. `curve` is in ascending order of history and not empty. A model that only gets worse with more
-/// history has the least of all.
+/// longest one. `curve` is in ascending order of history and not empty. A model that only gets worse with
+/// more history has the least of all.
 Index effective_context(std::span<const HistoryPoint> curve);
 
 }  // namespace tapeline

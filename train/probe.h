@@ -11,12 +11,12 @@ namespace tapeline {
 /// The names that [evaluate] probes takes, in the order in which they are measured and told:
 ///   positions    the mean loss by position in the window; part of every evaluation (EvaluationResult)
 ///   tail         the mean loss at positions (T/2, T] of the window; likewise
-///   residual     what the loss in longer windows has beside a smaller share of early tokens (train/residual.h)
-///   in_context   the loss late in the window minus the loss early in it (train/in_context_probe.h)
-///   hard_window  longer windows, with attention limited to the last L keys (train/hard_window_probe.h)
-///   history      the loss of fixed targets by how many tokens stand before them (train/history_probe.h)
-///   shuffle      the loss of these targets with the farther history out of order (train/shuffle_probe.h)
-///   attention    entropy, sink mass and distance by head (train/attention_probe.h)
+///   residual     what the loss in longer windows has beside a smaller share of early tokens
+///   (train/residual.h) in_context   the loss late in the window minus the loss early in it
+///   (train/in_context_probe.h) hard_window  longer windows, with attention limited to the last L keys
+///   (train/hard_window_probe.h) history      the loss of fixed targets by how many tokens stand before them
+///   (train/history_probe.h) shuffle      the loss of these targets with the farther history out of order
+///   (train/shuffle_probe.h) attention    entropy, sink mass and distance by head (train/attention_probe.h)
 /// The first four follow from the evaluations and cost nothing, the others run the model.
 const std::vector<std::string>& probe_names();
 
@@ -26,7 +26,8 @@ const std::vector<std::string>& probe_names();
 ///   hard_window  nll, tail_nll (nats a token), bits_per_byte
 ///   history      nll by span; effective_context (tokens)
 ///   shuffle      nll and delta_nll by span, nll at span T: in order (nats a token)
-///   attention    entropy (nats), normalized_entropy, sink_mass, distance (tokens), normalized_distance by layer
+///   attention    entropy (nats), normalized_entropy, sink_mass, distance (tokens), normalized_distance by
+///   layer
 ///                and head
 struct ProbeFigure {
   std::string quantity;  ///< "nll" (nats a token), "entropy" (nats), "sink_mass", "distance" (tokens), ...

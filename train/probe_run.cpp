@@ -13,7 +13,8 @@ namespace tapeline {
 ProbeResult probe_of_evaluations(const ProbeWork& work, const std::vector<EvaluationResult>& results,
                                  Index trained_length) {
   if (work.probe == "residual") return residual_probe(results, trained_length, work.length);
-  require<StateError>(work.probe == "in_context", "probe \"{}\" does not follow from evaluations", work.probe);
+  require<StateError>(work.probe == "in_context", "probe \"{}\" does not follow from evaluations",
+                      work.probe);
   for (const EvaluationResult& result : results) {
     const EvaluationCell& cell = result.cell;
     if (cell.protocol == Protocol::nonoverlapping && cell.length == work.length && !cell.subset)

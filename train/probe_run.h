@@ -15,8 +15,8 @@ ProbeResult probe_of_evaluations(const ProbeWork& work, const std::vector<Evalua
 namespace tapeline::inline TAPELINE_PRECISION {
 
 /// Runs a probe on a model. A length that the encoding refuses is a result with status "refused", a loss that
-/// is no number one with status "diverged". Polls signals (throws Stopped). Throws StateError for a probe that
-/// follows from evaluations.
+/// is no number one with status "diverged". Polls signals (throws Stopped). Throws StateError for a probe
+/// that follows from evaluations.
 ProbeResult run_probe(const ProbeWork& work, const ProbeSubject& subject,
                       const EvaluationOptions& options = {});
 

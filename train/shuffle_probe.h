@@ -11,9 +11,9 @@ namespace tapeline {
 /// of it.
 std::vector<Index> shuffle_spans(Index length);
 
-/// Permutes the inputs of a window but the last `kept`, which stay. The order depends on the target, its number
-/// in the text, and on `kept` only: it is the same for every model and every run. Nothing is done where `kept`
-/// reaches over all of them.
+/// Permutes the inputs of a window but the last `kept`, which stay. The order depends on the target, its
+/// number in the text, and on `kept` only: it is the same for every model and every run. Nothing is done
+/// where `kept` reaches over all of them.
 void shuffle_history(std::span<Token> inputs, Index kept, Index target);
 
 }  // namespace tapeline
@@ -22,10 +22,9 @@ namespace tapeline::inline TAPELINE_PRECISION {
 
 /// The shuffle test (after Khandelwal, He, Qi, Jurafsky 2018, 1805.04623): what the order of the farther
 /// history is worth. Each of plan.probe_targets is predicted from the `length` tokens before it, of which the
-/// last w stand in order and all before them in a random one; w by shuffle_spans(length), 0: the whole history
-/// is shuffled, the very last token with it.
-/// Figures, in nats a token: nll by span w; delta_nll by span w, minus that in order; nll at span `length`, in
-/// order.
+/// last w stand in order and all before them in a random one; w by shuffle_spans(length), 0: the whole
+/// history is shuffled, the very last token with it. Figures, in nats a token: nll by span w; delta_nll by
+/// span w, minus that in order; nll at span `length`, in order.
 ProbeResult shuffle_probe(const ProbeSubject& subject, Index length, const EvaluationOptions& options);
 
 }  // namespace tapeline::inline TAPELINE_PRECISION

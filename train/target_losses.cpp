@@ -50,9 +50,8 @@ ProbeResult begin_probe(const Transformer& model, const char* probe, Index lengt
 
 void make_diverged(ProbeResult& result, const char* what) {
   result.status = "diverged";
-  result.reason =
-      fmt::format("{} in windows of {} is no number: a weight or an activation is not finite", what,
-                  result.length);
+  result.reason = fmt::format("{} in windows of {} is no number: a weight or an activation is not finite",
+                              what, result.length);
   result.figures.clear();
 }
 

@@ -8,12 +8,12 @@
 
 namespace tapeline {
 
-/// The options of one part of a measurement, from `begin` to `end` of the whole (shares): its progress is told
-/// as that of the whole.
+/// The options of one part of a measurement, from `begin` to `end` of the whole (shares): its progress is
+/// told as that of the whole.
 EvaluationOptions part_of(const EvaluationOptions& options, double begin, double end);
 
-/// The windows of `length` whose last target alone is scored, one for each of `targets` (each a segment of its
-/// own); shorter ones where the text has less before a target.
+/// The windows of `length` whose last target alone is scored, one for each of `targets` (each a segment of
+/// its own); shorter ones where the text has less before a target.
 std::vector<EvaluationWindow> windows_before(const ScoredSet& targets, Index length);
 
 }  // namespace tapeline
@@ -33,7 +33,7 @@ struct TargetLosses {
   double total = 0;  ///< nats
   Index tokens = 0;
   Index bytes = 0;
-  double nll() const { return total / static_cast<double>(tokens); }              ///< nats a token
+  double nll() const { return total / static_cast<double>(tokens); }  ///< nats a token
   double nats_per_byte() const { return total / static_cast<double>(bytes); }
 };
 

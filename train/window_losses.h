@@ -37,8 +37,8 @@ class WindowLosses {
   WindowLosses(const Transformer& model, const TokenStore& text, const WindowSettings& settings,
                const EvaluationOptions& options);
 
-  /// Runs the windows in their order and hands over the rows of each from the first to the last. Polls signals
-  /// (throws Stopped) and tells the progress, as a share of these windows.
+  /// Runs the windows in their order and hands over the rows of each from the first to the last. Polls
+  /// signals (throws Stopped) and tells the progress, as a share of these windows.
   void run(std::span<const EvaluationWindow> windows, const std::function<void(const WindowRows&)>& use);
 
   /// Activations at their highest so far, and the cache.

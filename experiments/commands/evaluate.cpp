@@ -224,8 +224,9 @@ Command evaluate_command() {
        .target = &options->sliding_up_to},
       {.name = "--probes",
        .value = "LIST",
-       .help = "what is measured besides: residual, in_context, hard_window, history, shuffle, attention, and "
-               "the tables of positions and tail; all, none; default: as configured",
+       .help =
+           "what is measured besides: residual, in_context, hard_window, history, shuffle, attention, and "
+           "the tables of positions and tail; all, none; default: as configured",
        .target = &options->probes,
        .offers = probe_offers(),
        .list = true},
@@ -250,10 +251,13 @@ Command evaluate_command() {
       "one. What the weights depend on is refused.",
       "--probes measures more of the model. From the losses themselves: positions (loss by position in the "
       "window), tail (its second half), residual (what longer windows give beside a smaller share of early "
-      "tokens), in_context (late in the window against early). With runs of their own: hard_window (attention "
+      "tokens), in_context (late in the window against early). With runs of their own: hard_window "
+      "(attention "
       "limited to as many keys as in training), history (256 targets with less and less before them, and the "
-      "effective context), shuffle (these targets with the farther history out of order), attention (entropy, "
-      "weight on the first tokens and distance by head). history and shuffle are measured at the trained length "
+      "effective context), shuffle (these targets with the farther history out of order), attention "
+      "(entropy, "
+      "weight on the first tokens and distance by head). history and shuffle are measured at the trained "
+      "length "
       "and at the longest one up to --sliding-up-to, and take the longest.",
       "A length that the encoding refuses (past the rows of a learned table) stands in the table as refused; "
       "when it was named on the command line the exit status is 1."};

@@ -87,8 +87,8 @@ void train(CellRecord& record, const Cell& cell, const CellSurroundings& surroun
   record.tokens_per_second = median_training_speed(RunFolder(folder).metrics_file());
 }
 
-/// What is done with a cell that has been trained: everything that its record does not hold yet, one after the
-/// other, the record written after each.
+/// What is done with a cell that has been trained: everything that its record does not hold yet, one after
+/// the other, the record written after each.
 class CellWorker {
  public:
   CellWorker(CellRecord& record, const Cell& cell, const CellSurroundings& surroundings,
@@ -114,9 +114,9 @@ class CellWorker {
       const EvaluationOptions options =
           shown(i, fmt::format("evaluating{} at {}, {}", as_trained ? "" : " under " + under->name, at.length,
                                protocol_label(at)));
-      record_.results.push_back({under->name, evaluate_cell(model, surroundings_.text.store,
-                                                            surroundings_.text.tokenizer, plan(*under), at,
-                                                            options)});
+      record_.results.push_back(
+          {under->name, evaluate_cell(model, surroundings_.text.store, surroundings_.text.tokenizer,
+                                      plan(*under), at, options)});
       write_record(folder_, record_);
     }
   }
@@ -131,9 +131,8 @@ class CellWorker {
         record_.probes.push_back(
             {under->name, {work.probe, work.length, "diverged", record_.reason, /*figures=*/{}}});
       } else if (follows_from_evaluations(work.probe)) {
-        record_.probes.push_back(
-            {under->name,
-             probe_of_evaluations(work, record_.results_of(under->name), under->config.train.length)});
+        record_.probes.push_back({under->name, probe_of_evaluations(work, record_.results_of(under->name),
+                                                                    under->config.train.length)});
       } else {
         stop_if_signalled();
         const EvaluationPlan targets = plan(*under);

@@ -92,8 +92,8 @@ Json probe_json(const RecordedProbe& recorded) {
   const ProbeResult& result = recorded.result;
   Json figures = Json::array();
   for (const ProbeFigure& figure : result.figures) {
-    figures.push_back({figure.quantity, figure.span, figure.layer, figure.head, figure.tokens,
-                       json_number(figure.value)});
+    figures.push_back(
+        {figure.quantity, figure.span, figure.layer, figure.head, figure.tokens, json_number(figure.value)});
   }
   return {{"evaluation", recorded.evaluation}, {"probe", result.probe},   {"length", result.length},
           {"status", result.status},           {"reason", result.reason}, {"figures", std::move(figures)}};
@@ -108,8 +108,8 @@ RecordedProbe parse_probe(const Json& json) {
   result.status = json.at("status");
   result.reason = json.at("reason");
   for (const Json& figure : json.at("figures")) {
-    result.figures.push_back({figure.at(0), figure.at(1), figure.at(2), figure.at(3), figure.at(4),
-                              number(figure.at(5))});
+    result.figures.push_back(
+        {figure.at(0), figure.at(1), figure.at(2), figure.at(3), figure.at(4), number(figure.at(5))});
   }
   return recorded;
 }

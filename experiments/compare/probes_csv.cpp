@@ -19,9 +19,9 @@ std::string probes_csv(const std::vector<FinishedCell>& cells) {
   for (const FinishedCell& cell : cells) {
     for (const RecordedProbe& recorded : cell.record.probes) {
       const ProbeResult& result = recorded.result;
-      const std::string identity = fmt::format(
-          "{},{},{},{},{},{},{}", csv_field(cell.variant), csv_field(cell.kind),
-          csv_field(recorded.evaluation), cell.seed, cell.train_length, result.probe, result.length);
+      const std::string identity = fmt::format("{},{},{},{},{},{},{}", csv_field(cell.variant),
+                                               csv_field(cell.kind), csv_field(recorded.evaluation),
+                                               cell.seed, cell.train_length, result.probe, result.length);
       const bool spans = result.probe == "history" || result.probe == "shuffle";
       for (const ProbeFigure& figure : result.figures) {
         const bool of_span = spans && figure.quantity != "effective_context";

@@ -36,14 +36,17 @@ TEST_CASE("compare: probes.csv holds every probe of every model, and an interrup
   const std::string whole = read_file(shell.folder() / "whole/probes.csv");
   const std::vector<std::string> lines = lines_of(whole);
   CHECK(lines.front() ==
-        "name,kind,evaluation,seed,train_length,probe,eval_length,span,layer,head,quantity,tokens,value,status");
+        "name,kind,evaluation,seed,train_length,probe,eval_length,span,layer,head,quantity,tokens,value,"
+        "status");
   for (const char* begin :
-       {"alibi,alibi,trained,0,16,residual,32,,,,residual,", "alibi,alibi,trained,0,16,in_context,16,,,,score,",
-        "alibi,alibi,trained,0,16,hard_window,32,,,,nll,", "alibi,alibi,trained,0,16,history,32,8,,,nll,",
+       {"alibi,alibi,trained,0,16,residual,32,,,,residual,",
+        "alibi,alibi,trained,0,16,in_context,16,,,,score,", "alibi,alibi,trained,0,16,hard_window,32,,,,nll,",
+        "alibi,alibi,trained,0,16,history,32,8,,,nll,",
         "alibi,alibi,trained,0,16,history,16,,,,effective_context,",
         "alibi,alibi,trained,0,16,shuffle,32,0,,,delta_nll,",
-        "alibi,alibi,trained,0,16,attention,32,,0,1,entropy,", "alibi,alibi,near,0,16,residual,32,,,,residual,",
-        "alibi,alibi,near,0,16,in_context,16,,,,score,", "learned,learned,trained,0,16,history,16,16,,,nll,",
+        "alibi,alibi,trained,0,16,attention,32,,0,1,entropy,",
+        "alibi,alibi,near,0,16,residual,32,,,,residual,", "alibi,alibi,near,0,16,in_context,16,,,,score,",
+        "learned,learned,trained,0,16,history,16,16,,,nll,",
         "learned,learned,trained,0,16,history,32,,,,,,,refused",
         "learned,learned,trained,0,16,residual,32,,,,,,,refused"}) {
     CAPTURE(std::string(begin));

@@ -23,7 +23,8 @@ ProbeResult probe_with(const char* probe, Index length, std::vector<ProbeFigure>
 TEST_CASE("probe output: attention is told as a mean over heads with the lowest and the highest") {
   std::vector<ProbeFigure> figures;
   for (Index head = 0; head < 2; ++head) {
-    for (const char* quantity : {"entropy", "normalized_entropy", "sink_mass", "distance", "normalized_distance"})
+    for (const char* quantity :
+         {"entropy", "normalized_entropy", "sink_mass", "distance", "normalized_distance"})
       figures.push_back({quantity, 0, 0, head, 4096, head == 0 ? 0.5 : 1.5});
   }
   const std::string text = probe_tables({probe_with("attention", 64, figures)}, {}, 0);
@@ -44,12 +45,11 @@ TEST_CASE("probe output: history and shuffle stand by span, refused lengths say 
   CHECK(contains(text, "2.5000"));
   CHECK(contains(text, "16 tokens"));
   CHECK(contains(text, "refused"));
-  const std::string shuffled =
-      probe_tables({probe_with("shuffle", 16,
-                               {{"nll", 0, -1, -1, 256, 3.5},
-                                {"delta_nll", 0, -1, -1, 256, 1.25},
-                                {"nll", 16, -1, -1, 256, 2.25}})},
-                   {}, 0);
+  const std::string shuffled = probe_tables({probe_with("shuffle", 16,
+                                                        {{"nll", 0, -1, -1, 256, 3.5},
+                                                         {"delta_nll", 0, -1, -1, 256, 1.25},
+                                                         {"nll", 16, -1, -1, 256, 2.25}})},
+                                            {}, 0);
   CHECK(contains(shuffled, "+1.2500"));
   CHECK(contains(shuffled, "2.2500"));
 }
@@ -66,7 +66,8 @@ TEST_CASE("probe output: the loss by position, doublings together, each target o
   CHECK(position_table({result}, 0).empty());
 }
 
-TEST_CASE("evaluate --probes: all of them, none of them, some, and no other name" * needs({"alibi", "learned"})) {
+TEST_CASE("evaluate --probes: all of them, none of them, some, and no other name" *
+          needs({"alibi", "learned"})) {
   const Shell shell;
   REQUIRE(shell("$tapeline train $small --set positional.kind=alibi --out run --quiet").code == 0);
   const Ran all = shell("$tapeline evaluate run --probes all --json");
@@ -82,15 +83,15 @@ TEST_CASE("evaluate --probes: all of them, none of them, some, and no other name
       CHECK(figure.at("tokens").get<int>() > 0);
     }
   }
-  CHECK(told == std::set<std::string>{"attention", "hard_window", "history", "in_context", "residual",
-                                      "shuffle"});
+  CHECK(told ==
+        std::set<std::string>{"attention", "hard_window", "history", "in_context", "residual", "shuffle"});
   CHECK(shell("$tapeline evaluate run --probes all --json").out.size() > 0);
 
   const Ran table = shell("$tapeline evaluate run --probes all");
   CHECK(table.code == 0);
-  for (const char* word : {"positions: ", "residual: ", "in_context: ", "hard_window: ", "history: ",
-                           "shuffle: ", "attention: ", "tail nats", "256 targets", "effective context",
-                           "no token marks a beginning"}) {
+  for (const char* word :
+       {"positions: ", "residual: ", "in_context: ", "hard_window: ", "history: ", "shuffle: ", "attention: ",
+        "tail nats", "256 targets", "effective context", "no token marks a beginning"}) {
     CAPTURE(std::string(word));
     CHECK(contains(table.out, word));
   }
@@ -104,13 +105,14 @@ TEST_CASE("evaluate --probes: all of them, none of them, some, and no other name
 
   const Ran less = shell("$tapeline evaluate run --probes residual,tail --protocol sliding");
   CHECK(less.code == 0);
-  CHECK(contains(less.out, "not measured:\nresidual: needs"));  // positions and tail come first
+  CHECK(contains(less.out, "not measured:\ntail: needs non-overlapping windows\nresidual: needs both"));
   check_refused(shell("$tapeline evaluate run --probes histroy"), 2, {"did you mean \"history\"?"});
   // History at 2x only where sliding reaches so far.
   const auto lengths = [&](const std::string& words) {
     std::vector<int> found;
     const Ran ran = shell("$tapeline evaluate run --probes history --json " + words);
-    for (const auto& probe : nlohmann::json::parse(ran.out).at("probes")) found.push_back(probe.at("eval_length"));
+    for (const auto& probe : nlohmann::json::parse(ran.out).at("probes"))
+      found.push_back(probe.at("eval_length"));
     return found;
   };
   CHECK(lengths("") == std::vector<int>{16, 32});

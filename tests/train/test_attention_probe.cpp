@@ -79,8 +79,9 @@ class FirstLayer {
     for (Index out = first; out < first + count; ++out) {
       double sum = static_cast<double>(bias.data[out]);
       for (std::size_t c = 0; c < row.size(); ++c) {
-        sum += static_cast<double>(weight.data[out * static_cast<Index>(row.size()) + static_cast<Index>(c)]) *
-               row[c];
+        sum +=
+            static_cast<double>(weight.data[out * static_cast<Index>(row.size()) + static_cast<Index>(c)]) *
+            row[c];
       }
       result.push_back(sum);
     }
@@ -128,8 +129,9 @@ TEST_CASE("attention probe: the figures of a plain computation" * test::needs({"
 }
 
 TEST_CASE("attention probe: windows run in chunks have the figures of whole ones") {
-  for (const std::string& kind : test::built_of({"alibi", "rope", "sinusoidal", "none", "t5", "kerple_log",
-                                                 "xpos", "transformer_xl", "cope", "fire", "shaw", "deberta"})) {
+  for (const std::string& kind :
+       test::built_of({"alibi", "rope", "sinusoidal", "none", "t5", "kerple_log", "xpos", "transformer_xl",
+                       "cope", "fire", "shaw", "deberta"})) {
     for (const Index window : {0, 20}) {
       CAPTURE(kind);
       CAPTURE(window);

@@ -12,7 +12,8 @@ namespace {
 
 std::vector<std::string> told(const Config& config) {
   std::vector<std::string> all;
-  for (const ProbeWork& work : probe_plan(config)) all.push_back(fmt::format("{} {}", work.probe, work.length));
+  for (const ProbeWork& work : probe_plan(config))
+    all.push_back(fmt::format("{} {}", work.probe, work.length));
   return all;
 }
 
@@ -24,8 +25,8 @@ Config of_preset(const char* name) {
 
 TEST_CASE("probe plan: what toy measures by default") {
   CHECK(told(of_preset("toy")) == std::vector<std::string>{"residual 128", "residual 256", "residual 512",
-                                                          "attention 64", "attention 128", "attention 256",
-                                                          "attention 512", "attention 1024"});
+                                                           "attention 64", "attention 128", "attention 256",
+                                                           "attention 512", "attention 1024"});
 }
 
 TEST_CASE("probe plan: paper measures everything, the dear ones at two lengths") {
@@ -68,7 +69,7 @@ TEST_CASE("probe plan: names are checked, all and none stand for lists") {
   const auto probes = [](const std::string& value) {
     ConfigSources sources;
     sources.preset = "toy";
-    sources.assignments = {{"evaluate.probes", value, "--set"}};
+    sources.sets = {{"evaluate.probes", value, "--set"}};
     return resolve_config(sources).config.evaluate.probes;
   };
   CHECK(probes("all") == probe_names());

@@ -85,8 +85,8 @@ TEST_CASE("hard window: a window of the model's own that is narrower stays, and 
     Config config = tiny_config(unlimited_kinds().front()).config;
     config.positional.keys = {.causal = true, .window = window, .sinks = 2};
     const EvaluationScene scene(config);
-    const Transformer narrowest = scene.with(
-        [&](ModelPlan& plan) { plan.positional.keys.window = std::min<Index>(window, 16); });
+    const Transformer narrowest =
+        scene.with([&](ModelPlan& plan) { plan.positional.keys.window = std::min<Index>(window, 16); });
     CHECK(value_of(hard_window_probe(scene.subject(), 64, {}), "nll") ==
           evaluate_cell(narrowest, scene.store, *scene.tokenizer, scene.plan, plain_windows(64)).nll);
   }
@@ -171,10 +171,9 @@ TEST_CASE("shuffle: the loss of the targets behind the shuffled history") {
     const double in_order = value_of(result, "nll", 64);
     CHECK(in_order == value_of(run_probe({"history", 64}, scene.subject()), "nll", 64));
     for (const Index kept : shuffle_spans(64)) {
-      const double expected =
-          mean_loss(scene, scene.model, 64, 64, [kept](std::vector<Token>& tokens, Index target) {
-            shuffle_history(tokens, kept, target);
-          });
+      const double expected = mean_loss(
+          scene, scene.model, 64, 64,
+          [kept](std::vector<Token>& tokens, Index target) { shuffle_history(tokens, kept, target); });
       CHECK(value_of(result, "nll", kept) == doctest::Approx(expected).epsilon(1e-5));
       CHECK(value_of(result, "delta_nll", kept) == value_of(result, "nll", kept) - in_order);
     }
@@ -186,7 +185,9 @@ TEST_CASE("in context: late tenth minus early tenth of the window") {
   const EvaluationScene scene(unlimited_kinds().front());
   const EvaluationResult evaluation = scene.run(plain_windows(16));
   const ProbeResult result = probe_of_evaluations({"in_context", 16}, {evaluation}, 16);
-  const auto at = [&](Index position) { return evaluation.positions[static_cast<std::size_t>(position - 1)]; };
+  const auto at = [&](Index position) {
+    return evaluation.positions[static_cast<std::size_t>(position - 1)];
+  };
   // Of 16: above 0.8 up to 2.4, and above 13.6 up to 15.2; as many targets at each position.
   const double early = (at(1).nll + at(2).nll) / 2, late = (at(14).nll + at(15).nll) / 2;
   CHECK(value_of(result, "early_nll") == doctest::Approx(early).epsilon(1e-12));
