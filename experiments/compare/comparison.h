@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -20,15 +21,22 @@ struct FinishedCell {
 /// A comparison as its tables, figures and report see it: what was asked for, on which text, what came out.
 struct Comparison {
   Config config;
-  std::string command;  ///< that makes it again
+  std::string command;  ///< that makes it again; of shares: one a line
   std::string text_source, text_digest;
-  Index text_tokens = 0;
+  Index text_tokens = 0;    ///< 0: not known, of a folder without comparison.json
   Index scored_tokens = 0;  ///< targets of the whole scored set
-  int threads = 0;
+  int threads = 0;          ///< 0: not known
   std::vector<FinishedCell> cells;
+  Index planned = 0;  ///< cells that belong to it; more than there are: not all are finished yet
 };
+
+/// A cell as the tables see it.
+FinishedCell finished_cell(const Cell& cell, CellRecord record);
 
 /// The lines of results.csv: cell by cell in the order of the plan.
 std::vector<ResultRow> result_rows(const std::vector<FinishedCell>& cells);
+
+/// Writes the tables of a comparison into `folder`, each atomically: results.csv and positions.csv.
+void write_tables(const std::filesystem::path& folder, const Comparison& comparison);
 
 }  // namespace tapeline

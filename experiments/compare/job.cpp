@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "core/error.h"
-#include "core/files.h"
 #include "core/parallel.h"
 #include "experiments/compare/cell.h"
+#include "experiments/compare/comparison_file.h"
 #include "experiments/compare/workload.h"
 #include "train/config_derived.h"
 #include "train/flops.h"
@@ -111,27 +111,14 @@ std::string finished_text(const std::vector<Cell>& cells, std::size_t number, co
   return text + "bits per byte at " + bits;
 }
 
-std::filesystem::path cell_folder(const std::filesystem::path& folder, const Cell& cell) {
-  return folder / "cells" / cell.folder_name();
-}
-
 /// The cells that are complete, in the order of the plan.
 std::vector<FinishedCell> finished_cells(const std::vector<Cell>& cells,
                                          const std::vector<CellRecord>& records) {
   std::vector<FinishedCell> finished;
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    const Config& resolved = cells[i].config.config;
-    if (!records[i].complete) continue;
-    finished.push_back(
-        {cells[i].variant, resolved.positional.name(), cells[i].seed, resolved.train.length, records[i]});
+    if (records[i].complete) finished.push_back(finished_cell(cells[i], records[i]));
   }
   return finished;
-}
-
-void write_tables(const std::filesystem::path& folder, const std::vector<FinishedCell>& cells) {
-  const std::vector<ResultRow> rows = result_rows(cells);
-  write_file(folder / "results.csv", results_csv(rows));
-  write_file(folder / "positions.csv", positions_csv(rows));
 }
 
 }  // namespace
@@ -157,10 +144,22 @@ Comparison run_comparison(const ResolvedConfig& config, const TokenStore& store,
   const FolderLock lock(options.folder, "compare");
   const SignalGuard signals;
 
-  Comparison comparison{config.config,  options.command,
-                        store.source(), store.digest(),
-                        store.size(),   shared.targets.scored.tokens(),
-                        thread_count(), {}};
+  Comparison comparison;
+  comparison.config = config.config;
+  comparison.command = options.command;
+  comparison.text_source = store.source();
+  comparison.text_digest = store.digest();
+  comparison.text_tokens = store.size();
+  comparison.scored_tokens = shared.targets.scored.tokens();
+  comparison.threads = thread_count();
+  comparison.planned = static_cast<Index>(cells.size());
+  write_facts(options.folder, {.command = options.command,
+                               .text_source = store.source(),
+                               .text_digest = store.digest(),
+                               .text_tokens = store.size(),
+                               .scored_tokens = comparison.scored_tokens,
+                               .threads = comparison.threads,
+                               .share = {}});
   const double gemm_gflops = measured_gemm_gflops(config.config.model, config.config.train.tokens_per_step);
   const CellSurroundings surroundings{{store, tokenizer, shared.splits}, shared.targets, gemm_gflops};
   Progress progress(options.progress);
@@ -182,10 +181,11 @@ Comparison run_comparison(const ResolvedConfig& config, const TokenStore& store,
     records[number] = run_cell(cells[number], surroundings, cell_folder(options.folder, cells[number]), show);
     if (known) continue;
     progress.finish(finished_text(cells, number, records[number]));
-    write_tables(options.folder, finished_cells(cells, records));
+    comparison.cells = finished_cells(cells, records);
+    write_tables(options.folder, comparison);
   }
   comparison.cells = finished_cells(cells, records);
-  write_tables(options.folder, comparison.cells);
+  write_tables(options.folder, comparison);
   return comparison;
 }
 

@@ -54,6 +54,10 @@ std::string series_name(const std::string& variant, const std::string& evaluatio
 std::string Cell::folder_name() const { return fmt::format("{}-seed{}", variant, seed); }
 std::string Cell::label() const { return fmt::format("{}, seed {}", variant, seed); }
 
+std::filesystem::path cell_folder(const std::filesystem::path& comparison, const Cell& cell) {
+  return comparison / "cells" / cell.folder_name();
+}
+
 std::vector<Cell> plan_cells(const ResolvedConfig& config) {
   const std::vector<Variant> variants = all_variants(config.config);
   const std::vector<Variant>& evaluations = config.config.compare.evaluations;

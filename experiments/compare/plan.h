@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,9 @@ struct Cell {
   std::string folder_name() const;          ///< "rope-seed0"
   std::string label() const;                ///< "rope, seed 0"
 };
+
+/// The run folder of a cell in the folder of its comparison: "cells/rope-seed0".
+std::filesystem::path cell_folder(const std::filesystem::path& comparison, const Cell& cell);
 
 /// Name of the evaluation of a model as it was trained.
 inline constexpr const char* trained_evaluation = "trained";
