@@ -150,7 +150,7 @@ CellRecord run_cell(const Cell& cell, const CellSurroundings& surroundings,
                                          surroundings.text.tokenizer, plan, at, options)});
     write_record(folder, record);
   }
-  record.complete = true;
+  record.complete = cell.part != CellPart::sweep_point;  // of such a one more may be asked later
   write_record(folder, record);
   return record;
 }

@@ -6,7 +6,24 @@
 
 namespace tapeline {
 
+namespace {
+
+/// The point of the sweep was measured first, and at a length that the comparison need not have.
+std::vector<RecordedResult> as_planned(const Cell& cell, const CellRecord& record) {
+  std::vector<RecordedResult> results;
+  for (const CellEvaluation& evaluation : cell.evaluations) {
+    for (const EvaluationCell& at : evaluation_plan(evaluation.config, {}, 1).cells) {
+      if (const EvaluationResult* result = record.find(evaluation.name, at))
+        results.push_back({evaluation.name, *result});
+    }
+  }
+  return results;
+}
+
+}  // namespace
+
 FinishedCell finished_cell(const Cell& cell, CellRecord record) {
+  if (cell.part == CellPart::swept) record.results = as_planned(cell, record);
   const Config& config = cell.config.config;
   return {cell.variant, config.positional.name(), cell.seed, config.train.length, std::move(record)};
 }
@@ -26,6 +43,7 @@ void write_tables(const std::filesystem::path& folder, const Comparison& compari
   const std::vector<ResultRow> rows = result_rows(comparison.cells);
   write_file(folder / "results.csv", results_csv(rows));
   write_file(folder / "positions.csv", positions_csv(rows));
+  if (!comparison.sweep.empty()) write_file(folder / "sweep.csv", sweep_csv(comparison.sweep));
 }
 
 }  // namespace tapeline

@@ -7,6 +7,7 @@
 #include "experiments/compare/cell_record.h"
 #include "experiments/compare/plan.h"
 #include "experiments/compare/results.h"
+#include "experiments/compare/sweep.h"
 
 namespace tapeline {
 
@@ -27,16 +28,19 @@ struct Comparison {
   Index scored_tokens = 0;  ///< targets of the whole scored set
   int threads = 0;          ///< 0: not known
   std::vector<FinishedCell> cells;
-  Index planned = 0;  ///< cells that belong to it; more than there are: not all are finished yet
+  std::vector<SweepPoint> sweep;  ///< of learning rates, where there was one, as far as it has been measured
+  Index planned = 0;              ///< cells that belong to it; more than there are: not all are finished yet
 };
 
-/// A cell as the tables see it.
+/// A cell as the tables see it: of one that was trained in a sweep only what the comparison evaluates, in
+/// its order.
 FinishedCell finished_cell(const Cell& cell, CellRecord record);
 
 /// The lines of results.csv: cell by cell in the order of the plan.
 std::vector<ResultRow> result_rows(const std::vector<FinishedCell>& cells);
 
-/// Writes the tables of a comparison into `folder`, each atomically: results.csv and positions.csv.
+/// Writes the tables of a comparison into `folder`, each atomically: results.csv and positions.csv, and of a
+/// sweep sweep.csv.
 void write_tables(const std::filesystem::path& folder, const Comparison& comparison);
 
 }  // namespace tapeline

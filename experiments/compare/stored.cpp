@@ -11,6 +11,7 @@
 #include "core/files.h"
 #include "experiments/command_line/as_typed.h"
 #include "experiments/compare/comparison_file.h"
+#include "experiments/compare/sweep.h"
 #include "train/run_folder.h"
 
 namespace tapeline {
@@ -23,8 +24,18 @@ struct StoredFolder {
   fs::path path;
   ResolvedConfig config;
   std::vector<Cell> cells;  ///< planned by that configuration; not all of them need stand here
+  std::vector<SweepPoint> sweep;
   std::optional<ComparisonFacts> facts;
 };
+
+/// What the folder has of a sweep of learning rates; the cells get the rates that were chosen in it.
+void read_sweep(StoredFolder& stored) {
+  const std::vector<Cell> points = plan_sweep(stored.config.config, stored.cells);
+  std::vector<CellRecord> records;
+  for (const Cell& point : points) records.push_back(read_record(cell_folder(stored.path, point)));
+  stored.sweep = measured_sweep(points, records);
+  take_rates(stored.cells, stored.sweep);
+}
 
 StoredFolder open_folder(const fs::path& folder) {
   const RunFolder run(folder);
@@ -34,14 +45,16 @@ StoredFolder open_folder(const fs::path& folder) {
   require<FileError>(!fs::exists(run.checkpoints(), error),
                      "comparison \"{}\": the folder holds a single run; tapeline evaluate measures it",
                      folder.string());
-  require<FileError>(run.holds_run(),
-                     "comparison \"{}\": there is no config.toml in the folder; name one that tapeline compare "
-                     "made",
-                     folder.string());
+  require<FileError>(
+      run.holds_run(),
+      "comparison \"{}\": there is no config.toml in the folder; name one that tapeline compare "
+      "made",
+      folder.string());
   const fs::path file = run.config_file();
   StoredFolder stored{
-      folder, parse_resolved(read_file(file), {}, file.string(), StoredFor::comparison), {}, {}};
+      folder, parse_resolved(read_file(file), {}, file.string(), StoredFor::comparison), {}, {}, {}};
   stored.cells = plan_cells(stored.config);
+  read_sweep(stored);
   stored.facts = read_facts(folder);
   return stored;
 }
@@ -56,6 +69,13 @@ void require_same_comparison(const StoredFolder& first, const StoredFolder& othe
                        "comparisons \"{}\" and \"{}\" do not belong together: {}; name shares of one "
                        "comparison, or seeds of one configuration",
                        first.path.string(), other.path.string(), describe(differences));
+  require<ConfigError>(
+      first.config.config.compare.sweep.empty() ||
+          first.config.config.train.seed == other.config.config.train.seed,
+      "comparisons \"{}\" and \"{}\" do not belong together: each chose its learning rates by its own "
+      "first seed, {} and {}",
+      first.path.string(), other.path.string(), first.config.config.train.seed,
+      other.config.config.train.seed);
 }
 
 /// The record without what a clock told.
@@ -69,9 +89,14 @@ std::string without_speeds(CellRecord record) {
 class Gathered {
  public:
   void add(const StoredFolder& folder) {
+    for (const SweepPoint& point : folder.sweep) {
+      const auto at = std::ranges::find(folder.cells, point.variant, &Cell::variant) - folder.cells.begin();
+      sweep_.try_emplace({static_cast<std::size_t>(at), place_in_sweep(folder, point)}, point);
+    }
     for (std::size_t i = 0; i < folder.cells.size(); ++i) {
       const Cell& cell = folder.cells[i];
-      // Within one configuration the plan is seed by seed, so seeds in ascending order, variants as they stand.
+      // Within one configuration the plan is seed by seed, so seeds in ascending order, variants as they
+      // stand.
       const Place place{cell.seed, i % variants_of(folder)};
       planned_.insert(place);
       seeds_.insert(cell.seed);
@@ -96,6 +121,12 @@ class Gathered {
     for (const auto& [place, found] : found_) all.push_back(found.cell);
     return all;
   }
+  /// Variant by variant, in the order of the multiples.
+  std::vector<SweepPoint> sweep() const {
+    std::vector<SweepPoint> all;
+    for (const auto& [place, point] : sweep_) all.push_back(point);
+    return all;
+  }
   const std::set<std::uint64_t>& seeds() const { return seeds_; }
   std::size_t planned() const { return planned_.size(); }
 
@@ -114,10 +145,15 @@ class Gathered {
                          "text when their models were trained",
                          other.folder.string(), folder.path.string(), folder.config.config.data.source);
   }
+  static std::size_t place_in_sweep(const StoredFolder& folder, const SweepPoint& point) {
+    const std::vector<double>& multiples = folder.config.config.compare.sweep;
+    return static_cast<std::size_t>(std::ranges::find(multiples, point.multiple) - multiples.begin());
+  }
   static std::size_t variants_of(const StoredFolder& folder) {
     return folder.cells.size() / static_cast<std::size_t>(folder.config.config.compare.seeds);
   }
   std::map<Place, Found> found_;
+  std::map<std::pair<std::size_t, std::size_t>, SweepPoint> sweep_;  // number of the variant, of the multiple
   std::set<Place> planned_;
   std::set<std::uint64_t> seeds_;
 };
@@ -125,9 +161,9 @@ class Gathered {
 /// What a folder without comparison.json lets one know.
 ComparisonFacts facts_from_records(const StoredFolder& folder, const std::vector<FinishedCell>& cells) {
   ComparisonFacts facts;
-  facts.command = fmt::format("tapeline compare {} --out {}",
-                              shell_quoted(RunFolder(folder.path).config_file().string()),
-                              shell_quoted(folder.path.string()));
+  facts.command =
+      fmt::format("tapeline compare {} --out {}", shell_quoted(RunFolder(folder.path).config_file().string()),
+                  shell_quoted(folder.path.string()));
   facts.text_source = folder.config.config.data.source;
   facts.threads = folder.config.config.train.threads;
   for (const FinishedCell& cell : cells) {
@@ -144,7 +180,8 @@ ComparisonFacts facts_from_records(const StoredFolder& folder, const std::vector
 }  // namespace
 
 Comparison read_comparison(const std::vector<std::filesystem::path>& folders) {
-  require<ConfigError>(!folders.empty(), "comparison: no folder is given; name one that tapeline compare made");
+  require<ConfigError>(!folders.empty(),
+                       "comparison: no folder is given; name one that tapeline compare made");
   std::vector<StoredFolder> stored;
   Gathered gathered;
   for (const fs::path& folder : folders) {
@@ -158,6 +195,7 @@ Comparison read_comparison(const std::vector<std::filesystem::path>& folders) {
   comparison.config.train.seed = *gathered.seeds().begin();
   comparison.config.compare.seeds = static_cast<Index>(gathered.seeds().size());
   comparison.cells = gathered.cells();
+  comparison.sweep = gathered.sweep();
   comparison.planned = static_cast<Index>(gathered.planned());
   require<FileError>(!comparison.cells.empty(),
                      "comparison \"{}\": none of its cells is finished; the command that began it goes on",

@@ -15,18 +15,27 @@ Workload::Workload(const std::vector<Cell>& cells, Index vocabulary, const Compa
     before_.push_back(total_);
     const Config& config = cell.config.config;
     CellWork work;
-    work.training = token_flops(config.model, vocabulary, config.train.length).training() *
-                    static_cast<double>(config.train.steps * config.train.tokens_per_step);
+    if (cell.part != CellPart::swept) {
+      work.training = token_flops(config.model, vocabulary, config.train.length).training() *
+                      static_cast<double>(config.train.steps * config.train.tokens_per_step);
+    }
     total_ += work.training;
     for (const EvaluationWork& evaluation : evaluation_work(cell, targets)) {
-      work.evaluations.push_back(evaluation_weight *
-                                 token_flops(config.model, vocabulary, evaluation.cell.length).forward() *
-                                 static_cast<double>(evaluation.input_tokens));
+      work.evaluations.push_back(
+          Workload::evaluation(config.model, vocabulary, evaluation.cell.length, evaluation.input_tokens));
       total_ += work.evaluations.back();
     }
     cells_.push_back(std::move(work));
   }
   before_.push_back(total_);
+}
+
+double Workload::evaluation(const ModelConfig& model, Index vocabulary, Index length, Index tokens) {
+  return evaluation_weight * token_flops(model, vocabulary, length).forward() * static_cast<double>(tokens);
+}
+
+double Workload::evaluation(std::size_t cell) const {
+  return before_[cell + 1] - before_[cell] - cells_[cell].training;
 }
 
 double Workload::before(std::size_t cell) const { return before_[cell]; }

@@ -64,7 +64,7 @@ CellRecord sample_record(std::size_t cell) {
   return record;
 }
 
-std::string refusal(const std::vector<fs::path>& folders) {
+std::string why_refused(const std::vector<fs::path>& folders) {
   try {
     read_comparison(folders);
   } catch (const Error& error) {
@@ -93,14 +93,14 @@ TEST_CASE("--cells: which share, of how many") {
   CHECK(parse_share("2/3", "--cells") == Share{2, 3});
   CHECK(parse_share("1/1", "--cells").whole());
   CHECK(Share{2, 3}.text() == "2/3");
-  for (const char* wrong : {"", "2", "/", "0/3", "4/3", "-1/3", "1/-3", "1/3/2", "a/b", " 1/3", "1/ 3", "1.5/3",
-                            "1/99999999999999999999"}) {
+  for (const char* wrong : {"", "2", "/", "0/3", "4/3", "-1/3", "1/-3", "1/3/2", "a/b", " 1/3", "1/ 3",
+                            "1.5/3", "1/99999999999999999999"}) {
     CAPTURE(wrong);
     CHECK_THROWS_AS(parse_share(wrong, "--cells"), ConfigError);
   }
-  CHECK_THROWS_WITH_AS(
-      parse_share("3", "--cells"),
-      "--cells \"3\": give which share this is, counted from 1, and how many there are: 2/3", ConfigError);
+  CHECK_THROWS_WITH_AS(parse_share("3", "--cells"),
+                       "--cells \"3\": give which share this is, counted from 1, and how many there are: 2/3",
+                       ConfigError);
 }
 
 TEST_CASE("a comparison is read back with what it was made of" * test::needs({"rope", "learned"})) {
@@ -133,7 +133,8 @@ TEST_CASE("a comparison is read back with what it was made of" * test::needs({"r
   CHECK(results_csv(result_rows(comparison.cells)) == results_csv(result_rows(sample.cells)));
 }
 
-TEST_CASE("a folder from before comparison.json is read with what it tells" * test::needs({"rope", "learned"})) {
+TEST_CASE("a folder from before comparison.json is read with what it tells" *
+          test::needs({"rope", "learned"})) {
   const Folders folders;
   const fs::path folder = folders.begin("old", two_encodings());
   Folders::add(folder, "rope-seed0", sample_record(0));
@@ -182,7 +183,7 @@ TEST_CASE("shares and further seeds are put together in the order of the plan" *
   CHECK(read_comparison({one, two}).cells.size() == 4);
   again.results.front().result.nll += 1e-9;
   Folders::add(one, "rope-seed0", again);
-  CHECK(contains(refusal({one, two}), "both hold rope, seed 0, and its results differ"));
+  CHECK(contains(why_refused({one, two}), "both hold rope, seed 0, and its results differ"));
 }
 
 TEST_CASE("what does not belong together, or is no comparison, is refused by name" *
@@ -192,23 +193,23 @@ TEST_CASE("what does not belong together, or is no comparison, is refused by nam
   Folders::add(one, "rope-seed0", sample_record(0));
   const fs::path longer = folders.begin("longer", two_encodings({{"train.steps", "300", "--set"}}));
   Folders::add(longer, "rope-seed0", sample_record(0));
-  CHECK(contains(refusal({one, longer}), "do not belong together: train.steps 250, now 300"));
+  CHECK(contains(why_refused({one, longer}), "do not belong together: train.steps 250, now 300"));
 
   const fs::path other_text = folders.begin("text", two_encodings());
   CellRecord record = sample_record(1);
   record.corpus_digest = "d2";
   Folders::add(other_text, "learned-seed0", record);
-  CHECK(contains(refusal({one, other_text}), "\"kjv\" was not the same text"));
+  CHECK(contains(why_refused({one, other_text}), "\"kjv\" was not the same text"));
 
-  CHECK(contains(refusal({folders / "nothing"}), "there is no such folder"));
+  CHECK(contains(why_refused({folders / "nothing"}), "there is no such folder"));
   fs::create_directories(folders / "empty");
-  CHECK(contains(refusal({folders / "empty"}), "there is no config.toml"));
+  CHECK(contains(why_refused({folders / "empty"}), "there is no config.toml"));
   fs::create_directories(folders / "run" / "checkpoints");
-  CHECK(contains(refusal({folders / "run"}), "holds a single run; tapeline evaluate measures it"));
+  CHECK(contains(why_refused({folders / "run"}), "holds a single run; tapeline evaluate measures it"));
   const fs::path begun = folders.begin("begun", two_encodings());
-  CHECK(contains(refusal({begun}), "none of its cells is finished"));
+  CHECK(contains(why_refused({begun}), "none of its cells is finished"));
   write_file(comparison_file(one), "nonsense");
-  CHECK(contains(refusal({one}), "is not the file that compare keeps there"));
+  CHECK(contains(why_refused({one}), "is not the file that compare keeps there"));
 }
 
 }  // namespace
