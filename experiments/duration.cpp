@@ -1,6 +1,10 @@
 #include "experiments/duration.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include "core/error.h"
 #include "core/excerpt.h"
@@ -31,6 +35,14 @@ double parse_duration(std::string_view text, std::string_view flag) {
                        "{} \"{}\" is no time; give hours, minutes or seconds: 90s, 10m, 1h30m", flag,
                        excerpt(text));
   return sum;
+}
+
+std::string rough_duration(double seconds) {
+  if (seconds < 9.5) return fmt::format("{:.0f} s", std::max(1.0, seconds));
+  if (seconds < 95) return fmt::format("{:.0f} s", std::round(seconds / 10) * 10);
+  if (seconds < 99.5 * 60) return fmt::format("{:.0f} min", seconds / 60);
+  if (seconds < 36 * 3600) return fmt::format("{:.1f} h", seconds / 3600);
+  return fmt::format("{:.1f} days", seconds / 86400);
 }
 
 }  // namespace tapeline

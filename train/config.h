@@ -81,6 +81,9 @@ struct CompareConfig {
   std::vector<std::string> encodings = {"none", "learned", "sinusoidal", "rope", "alibi"};
   Index seeds = 3;
   std::vector<std::string> claims = {};
+  /// Multiples of optimizer.lr that every variant is trained at first, with the first seed; its best one is
+  /// taken for all its seeds. Empty: no sweep.
+  std::vector<double> sweep = {};
   std::vector<Variant> variants;
   std::vector<Variant> evaluations;
 };

@@ -37,6 +37,14 @@ bool usable_as_folder_name(const std::string& name) {
   });
 }
 
+void validate_sweep(const ResolvedConfig& resolved) {
+  const std::vector<double>& sweep = resolved.config.compare.sweep;
+  const std::set<double> different(sweep.begin(), sweep.end());
+  require<ConfigError>(sweep.size() != 1 && different.size() == sweep.size(),
+                       "{}: two or more different multiples, as [0.5, 1, 2]; [] for no sweep",
+                       named(resolved, "compare.sweep"));
+}
+
 void validate_comparison(const Config& config) {
   std::set<std::string> names;
   const auto add = [&](const Variant& variant, std::string_view what) {
@@ -128,6 +136,7 @@ void validate_run(const ResolvedConfig& resolved) {
 
 void validate(const ResolvedConfig& resolved) {
   validate_run(resolved);
+  validate_sweep(resolved);
   validate_comparison(resolved.config);
 }
 

@@ -13,7 +13,7 @@ namespace tapeline {
 namespace {
 
 constexpr Preset all_presets[] = {
-    {"smoke", "plumbing, in seconds", R"(
+    {"smoke", "plumbing, in seconds", 100, R"(
 [model]
 layers = 2
 width = 64
@@ -29,7 +29,7 @@ lengths = ["1x", "2x", "4x", "8x"]
 [compare]
 seeds = 1
 )"},
-    {"toy", "the sign of every effect, in minutes", R"(
+    {"toy", "the sign of every effect, in minutes", 600, R"(
 [model]
 layers = 4
 width = 128
@@ -45,7 +45,7 @@ lengths = ["1x", "2x", "4x", "8x", "16x"]
 [compare]
 seeds = 3
 )"},
-    {"paper", "numbers with intervals, in hours, resumable", R"(
+    {"paper", "numbers with intervals, in hours, resumable", 2400, R"(
 [model]
 layers = 4
 width = 256
@@ -61,6 +61,100 @@ lengths = ["1x", "1.5x", "2x", "3x", "4x", "8x", "16x", "32x"]
 probes = ["all"]
 [compare]
 seeds = 3
+)"},
+    {"paper-grid", "ALiBi trained at four lengths, each beside a sinusoidal model of that length, in hours",
+     2400, R"(
+[model]
+layers = 4
+width = 256
+heads = 8
+[train]
+length = 128
+tokens_per_step = 2048
+steps = 3200
+[optimizer]
+lr = 1e-3
+[evaluate]
+lengths = [128, 256, 512, 1024, 2048, 4096]
+sliding_tokens = 16384
+[compare]
+seeds = 1
+[[compare.variant]]
+name = "alibi-64"
+positional.kind = "alibi"
+train.length = 64
+evaluate.lengths = [64, 128, 256, 512, 1024, 2048, 4096]
+[[compare.variant]]
+name = "alibi-128"
+positional.kind = "alibi"
+train.length = 128
+evaluate.lengths = [128, 256, 512, 1024, 2048, 4096]
+[[compare.variant]]
+name = "alibi-256"
+positional.kind = "alibi"
+train.length = 256
+evaluate.lengths = [256, 512, 1024, 2048, 4096]
+[[compare.variant]]
+name = "alibi-512"
+positional.kind = "alibi"
+train.length = 512
+evaluate.lengths = [512, 1024, 2048, 4096]
+[[compare.variant]]
+name = "sinusoidal-64"
+positional.kind = "sinusoidal"
+train.length = 64
+evaluate.lengths = [64, 128, 256, 512, 1024, 2048, 4096]
+[[compare.variant]]
+name = "sinusoidal-128"
+positional.kind = "sinusoidal"
+train.length = 128
+evaluate.lengths = [128, 256, 512, 1024, 2048, 4096]
+[[compare.variant]]
+name = "sinusoidal-256"
+positional.kind = "sinusoidal"
+train.length = 256
+evaluate.lengths = [256, 512, 1024, 2048, 4096]
+[[compare.variant]]
+name = "sinusoidal-512"
+positional.kind = "sinusoidal"
+train.length = 512
+evaluate.lengths = [512, 1024, 2048, 4096]
+)"},
+    // LongRoPE is no part of it: its factors must be searched for a trained model first.
+    {"scaling", "one RoPE model under each scaling of its frequencies, in minutes", 600, R"(
+[model]
+layers = 4
+width = 128
+heads = 4
+[train]
+length = 64
+tokens_per_step = 2048
+steps = 700
+[optimizer]
+lr = 2e-3
+[evaluate]
+lengths = ["1x", "2x", "4x", "8x"]
+[compare]
+encodings = ["rope"]
+seeds = 3
+[[compare.evaluation]]
+name = "linear"
+positional.rope.scaling = "linear"
+[[compare.evaluation]]
+name = "ntk"
+positional.rope.scaling = "ntk"
+[[compare.evaluation]]
+name = "dynamic_ntk"
+positional.rope.scaling = "dynamic_ntk"
+[[compare.evaluation]]
+name = "ntk_by_parts"
+positional.rope.scaling = "ntk_by_parts"
+[[compare.evaluation]]
+name = "yarn"
+positional.rope.scaling = "yarn"
+[[compare.evaluation]]
+name = "llama3"
+positional.rope.scaling = "llama3"
 )"},
 };
 

@@ -109,6 +109,20 @@ void ConfigOptions::add_key(Command& command, const std::string& flag, const std
                              .offers = offers});
 }
 
+void ConfigOptions::add_switch(Command& command, const std::string& flag, const std::string& key,
+                               const std::string& value, const std::string& help) {
+  Switch& made = switches_.emplace_back(Switch{false, {key, value, flag}});
+  command.options.push_back({.name = flag, .help = help, .target = &made.given});
+}
+
+std::vector<Assignment> ConfigOptions::given_flags() const {
+  std::vector<Assignment> given = flags_;
+  for (const Switch& one : switches_) {
+    if (one.given) given.push_back(one.sets);
+  }
+  return given;
+}
+
 ResolvedConfig ConfigOptions::resolve(const std::string& otherwise,
                                       const std::optional<ResolvedConfig>& start) const {
   const bool stored = file_.empty() && preset_.empty() && !otherwise.empty();
@@ -118,7 +132,7 @@ ResolvedConfig ConfigOptions::resolve(const std::string& otherwise,
                         .file_is_stored = stored,
                         .environment = environment_settings(),
                         .sets = {},
-                        .flags = flags_};
+                        .flags = given_flags()};
   for (const std::string& text : sets_) sources.sets.push_back(read_assignment(text, "--set"));
   return resolve_config(sources);
 }
@@ -128,6 +142,10 @@ std::string ConfigOptions::name() const {
     const std::string stem = std::filesystem::path(file_).stem().string();
     if (!stem.empty()) return stem;
   }
+  return preset_name();
+}
+
+std::string ConfigOptions::preset_name() const {
   return preset_.empty() ? std::string(default_preset) : preset_;
 }
 

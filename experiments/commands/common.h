@@ -1,5 +1,6 @@
 #pragma once
 
+#include <list>
 #include <string>
 #include <vector>
 
@@ -42,23 +43,38 @@ class ConfigOptions {
                const std::string& value_name, const std::string& help,
                const std::vector<std::string>& offers = {});
 
+  /// Adds a flag without a value that sets a key: add_switch(command, "--sweep", "compare.sweep", "0.5,1,2",
+  /// "...").
+  void add_switch(Command& command, const std::string& flag, const std::string& key, const std::string& value,
+                  const std::string& help);
+
   /// Reads file and environment and resolves; without CONFIG and --preset from `otherwise`, when there is
   /// such a file (that of the run to go on with); without --preset from `start`, when it is given, in the
   /// place of a preset. Throws ConfigError.
   ResolvedConfig resolve(const std::string& otherwise = "",
                          const std::optional<ResolvedConfig>& start = std::nullopt) const;
   bool names_preset() const { return !preset_.empty(); }
+  /// The preset that it starts from, given or by default.
+  std::string preset_name() const;
   /// For the default --out: the preset's name, or the stem of the config file when there is one ("toy").
   std::string name() const;
   bool dry_run() const { return dry_run_; }
   /// Whether the command line says nothing of what the configuration is.
-  bool says_nothing() const { return file_.empty() && preset_.empty() && sets_.empty() && flags_.empty(); }
+  bool says_nothing() const {
+    return file_.empty() && preset_.empty() && sets_.empty() && given_flags().empty();
+  }
 
  private:
+  std::vector<Assignment> given_flags() const;
   std::string file_;
   std::string preset_;
   std::vector<std::string> sets_;
+  struct Switch {
+    bool given = false;
+    Assignment sets;
+  };
   std::vector<Assignment> flags_;
+  std::list<Switch> switches_;  // which stay where they are
   bool dry_run_ = false;
 };
 

@@ -3,69 +3,31 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <chrono>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <vector>
 
 #include "core/memory.h"
 #include "core/parallel.h"
-#include "core/random.h"
+#include "experiments/duration.h"
 #include "experiments/exit_code.h"
+#include "experiments/measured_step.h"
 #include "experiments/output.h"
-#include "train/config_derived.h"
 #include "train/flops.h"
-#include "train/optimizer.h"
 #include "train/progress.h"
 #include "train/train_step.h"
 
 namespace tapeline {
 namespace {
 
-struct Measured {
-  Index parameters = 0;
-  double bytes = 0;         // weights, gradients, moments, the step's own
-  double step_seconds = 0;  // one step, the optimizer included
-};
-
 struct WorkEstimate {
   double matrix_parameters = 0;  // those of linear layers and head, counted
   double step_flops = 0, training_flops = 0;
-  std::optional<Measured> measured;  // absent: too large for this machine
+  std::optional<MeasuredStep> measured;  // absent: too large for this machine
   double training_seconds = 0;
   int threads = 1;
 };
 
-Measured measure(const Config& config, const StepShape& shape) {
-  Transformer model(model_plan(config));
-  TrainStep step(model, shape, config.model.dropout, config.train.seed);
-  const auto optimizer = make_optimizer(config.optimizer, model.parameters());
-  std::vector<Token> tokens(static_cast<std::size_t>(shape.tokens()));
-  const auto vocabulary = static_cast<std::uint64_t>(model.plan().vocabulary);
-  for (std::size_t i = 0; i < tokens.size(); ++i) {
-    tokens[i] = static_cast<Token>(random_below(random_key(0, "dry run"), i, vocabulary));
-  }
-  Measured measured;
-  double spent = 0;
-  for (Index number = 1; number <= 6 && spent < 1; ++number) {
-    const auto start = std::chrono::steady_clock::now();
-    step.run(number, tokens, tokens);
-    optimizer->update(
-        {.rate = 0, .divisor = static_cast<double>(shape.tokens()), .clip = config.optimizer.clip});
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    // The first step takes the memory; of the others the fastest was disturbed least.
-    measured.step_seconds = number <= 2 ? seconds : std::min(measured.step_seconds, seconds);
-    if (number >= 2) spent += seconds;
-  }
-  measured.parameters = model.parameters().size();
-  const double copies = 2 + static_cast<double>(optimizer->slots().size());
-  measured.bytes = copies * static_cast<double>(measured.parameters) * sizeof(Real) +
-                   static_cast<double>(step.peak_bytes());
-  return measured;
-}
-
-WorkEstimate estimate(const Config& config, Index models) {
+WorkEstimate estimate(const Config& config, const DryRun& run) {
   if (config.train.threads > 0) set_thread_count(config.train.threads);
   const StepShape shape = step_shape(config.train);
   const TokenFlops flops = token_flops(config.model, config.data.vocabulary, shape.length);
@@ -73,51 +35,54 @@ WorkEstimate estimate(const Config& config, Index models) {
   found.threads = thread_count();
   found.matrix_parameters = flops.linear / 2;
   found.step_flops = flops.training() * static_cast<double>(shape.tokens());
-  const double steps = static_cast<double>(config.train.steps) * static_cast<double>(models);
-  found.training_flops = found.step_flops * steps;
-  // At least weights, gradients and two moments, and of each token of a micro-batch a dozen rows a layer.
-  const double rows = static_cast<double>(shape.micro_batch * shape.length);
-  const double least =
-      sizeof(Real) * (4 * found.matrix_parameters +
-                      12 * rows * static_cast<double>(config.model.layers * config.model.width));
-  if (least > usable_memory_bytes()) return found;
-  found.measured = measure(config, shape);
-  found.training_seconds = found.measured->step_seconds * steps;
+  const double steps = static_cast<double>(config.train.steps) * static_cast<double>(run.models);
+  found.training_flops = run.training_flops > 0 ? run.training_flops : found.step_flops * steps;
+  found.measured = measure_step(config);
+  if (found.measured) found.training_seconds = found.measured->seconds * steps;
   return found;
 }
 
-std::string json_text(const ResolvedConfig& config, const WorkEstimate& found, Index models,
-                      const std::vector<std::string>& evaluations) {
-  nlohmann::ordered_json json = {{"config", resolved_text(config.config)},
-                                 {"origins", config.origins},
-                                 {"models", models},
-                                 {"evaluations", evaluations},
-                                 {"parameters", nullptr},
-                                 {"step_flops", found.step_flops},
-                                 {"training_flops", found.training_flops},
-                                 {"bytes", nullptr},
-                                 {"training_seconds", nullptr},
-                                 {"threads", found.threads}};
+std::string json_text(const ResolvedConfig& config, const WorkEstimate& found, const DryRun& run) {
+  nlohmann::ordered_json json = {
+      {"config", resolved_text(config.config)}, {"origins", config.origins}, {"models", run.models},
+      {"evaluations", run.evaluations},         {"parameters", nullptr},     {"step_flops", found.step_flops},
+      {"training_flops", found.training_flops}, {"bytes", nullptr},          {"training_seconds", nullptr},
+      {"evaluation_seconds", nullptr},          {"threads", found.threads}};
   if (found.measured) {
     json["parameters"] = found.measured->parameters;
     json["bytes"] = found.measured->bytes;
     json["training_seconds"] = found.training_seconds;
   }
+  if (run.time) {
+    json["training_seconds"] = run.time->training;
+    json["evaluation_seconds"] = run.time->evaluation;
+  }
   return printed_json(json);
 }
 
-std::string plain_text(const ResolvedConfig& config, const WorkEstimate& found, Index models,
-                       const std::vector<std::string>& evaluations) {
+std::string time_text(const WorkEstimate& found, const DryRun& run) {
+  const std::string threads = fmt::format("{} thread{}", found.threads, found.threads == 1 ? "" : "s");
+  if (run.time)
+    return fmt::format(
+        "about {} on {}: {} of training, {} of evaluation (a few steps and windows of every "
+        "variant were timed)",
+        rough_duration(run.time->total()), threads, duration_text(run.time->training),
+        duration_text(run.time->evaluation));
+  return fmt::format("about {} of training on {}, evaluation not counted (a few steps were timed)",
+                     duration_text(found.training_seconds), threads);
+}
+
+std::string plain_text(const ResolvedConfig& config, const WorkEstimate& found, const DryRun& run) {
   std::string text = annotated_text(config);
   const auto line = [&](std::string_view what, const std::string& value) {
     text += fmt::format("# {:<12} {}\n", what, value);
   };
   text += '\n';
-  if (models != 1)
+  if (run.models != 1)
     line("models",
-         fmt::format("{}; one of kind \"{}\" was looked at", models, config.config.positional.name()));
-  if (!evaluations.empty())
-    line("evaluations", fmt::format("each model as trained; also {}", fmt::join(evaluations, "; ")));
+         fmt::format("{}; one of kind \"{}\" was looked at", run.models, config.config.positional.name()));
+  if (!run.evaluations.empty())
+    line("evaluations", fmt::format("each model as trained; also {}", fmt::join(run.evaluations, "; ")));
   line("parameters", found.measured ? fmt::format("{}", found.measured->parameters)
                                     : "about " + short_number(found.matrix_parameters));
   line("work", fmt::format("{}FLOP a step, {}FLOP of training in all", short_number(found.step_flops),
@@ -127,19 +92,15 @@ std::string plain_text(const ResolvedConfig& config, const WorkEstimate& found, 
     return text;
   }
   line("memory", fmt::format("{}B a model, the text not counted", short_number(found.measured->bytes)));
-  line("time",
-       fmt::format("about {} of training on {} thread{}, evaluation not counted (a few steps were timed)",
-                   duration_text(found.training_seconds), found.threads, found.threads == 1 ? "" : "s"));
+  line("time", time_text(found, run));
   return text;
 }
 
 }  // namespace
 
-int dry_run(const ResolvedConfig& config, const OutputOptions& output, Index models,
-            const std::vector<std::string>& evaluations) {
-  const WorkEstimate found = estimate(config.config, models);
-  write_output(output.json ? json_text(config, found, models, evaluations)
-                           : plain_text(config, found, models, evaluations));
+int dry_run(const ResolvedConfig& config, const OutputOptions& output, const DryRun& run) {
+  const WorkEstimate found = estimate(config.config, run);
+  write_output(output.json ? json_text(config, found, run) : plain_text(config, found, run));
   return exit_code::done;
 }
 

@@ -231,7 +231,7 @@ CellRecord run_cell(const Cell& cell, const CellSurroundings& surroundings,
   CellWorker worker(record, cell, surroundings, folder, progress);
   worker.evaluate();
   worker.probe();
-  record.complete = true;
+  record.complete = cell.part != CellPart::sweep_point;  // of such a one more may be asked later
   write_record(folder, record);
   return record;
 }

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "experiments/compare/cell_record.h"
 #include "experiments/compare/plan.h"
 #include "experiments/compare/results.h"
+#include "experiments/compare/sweep.h"
 
 namespace tapeline {
 
@@ -20,15 +22,25 @@ struct FinishedCell {
 /// A comparison as its tables, figures and report see it: what was asked for, on which text, what came out.
 struct Comparison {
   Config config;
-  std::string command;  ///< that makes it again
+  std::string command;  ///< that makes it again; of shares: one a line
   std::string text_source, text_digest;
-  Index text_tokens = 0;
+  Index text_tokens = 0;    ///< 0: not known, of a folder without comparison.json
   Index scored_tokens = 0;  ///< targets of the whole scored set
-  int threads = 0;
+  int threads = 0;          ///< 0: not known
   std::vector<FinishedCell> cells;
+  std::vector<SweepPoint> sweep;  ///< of learning rates, where there was one, as far as it has been measured
+  Index planned = 0;              ///< cells that belong to it; more than there are: not all are finished yet
 };
+
+/// A cell as the tables see it: of one that was trained in a sweep only what the comparison evaluates, in
+/// its order.
+FinishedCell finished_cell(const Cell& cell, CellRecord record);
 
 /// The lines of results.csv: cell by cell in the order of the plan.
 std::vector<ResultRow> result_rows(const std::vector<FinishedCell>& cells);
+
+/// Writes the tables of a comparison into `folder`, each atomically: results.csv, positions.csv and
+/// probes.csv, and of a sweep sweep.csv.
+void write_tables(const std::filesystem::path& folder, const Comparison& comparison);
 
 }  // namespace tapeline

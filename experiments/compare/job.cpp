@@ -3,152 +3,214 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "core/error.h"
-#include "core/files.h"
 #include "core/parallel.h"
-#include "experiments/compare/cell.h"
-#include "experiments/compare/probes_csv.h"
-#include "experiments/compare/workload.h"
-#include "train/config_derived.h"
+#include "experiments/compare/comparison_file.h"
+#include "experiments/compare/comparison_line.h"
+#include "experiments/compare/time_estimate.h"
+#include "experiments/duration.h"
 #include "train/flops.h"
 #include "train/folder_lock.h"
+#include "train/log.h"
 #include "train/run_folder.h"
 #include "train/signals.h"
-#include "train/training_line.h"
 
 namespace tapeline {
 namespace {
 
-/// One split and one set of targets for all lengths of all cells.
-struct SharedText {
-  Splits splits;
-  ComparedTargets targets;
-};
-
-SharedText shared_text(const ResolvedConfig& config, const std::vector<Cell>& cells, Index tokens) {
-  Config all = config.config;
-  Index longest = 0, longest_sliding = 0;
-  for (const Cell& cell : cells) {
-    for (const CellEvaluation& evaluation : cell.evaluations) {
-      for (const ConfigDifference& difference : config_difference(config.config, evaluation.config)) {
-        require<ConfigError>(!difference.key.starts_with("data."),
-                             "compare: variant \"{}\" sets {}; all variants share one text and one split",
-                             cell.variant, difference.key);
-      }
-      for (const Index length : evaluation_lengths(evaluation.config)) longest = std::max(longest, length);
-      longest_sliding = std::max(longest_sliding, longest_sliding_length(evaluation.config));
-    }
-  }
-  // The blocks must be long enough for the longest length of any variant.
-  all.evaluate.lengths.push_back(fmt::format("{}", longest));
-  SharedText shared;
-  shared.splits = configured_splits(all, tokens);
-  require<DataError>(
-      !shared.splits.validation.empty(),
-      "compare: data.validation_share is {}: there is nothing to evaluate on; give a share above 0",
-      config.config.data.validation_share);
-  shared.targets = {config.config.evaluate.scored == "all" ? scored_all(shared.splits.validation)
-                                                           : scored_set(shared.splits.validation, longest),
-                    longest_sliding};
-  return shared;
+std::string share_text(const Share& share) {
+  return share.whole() ? "all cells" : fmt::format("cells {}", share.text());
 }
 
-/// A checkpoint must know the split it was trained with, also when that was chosen for the lengths of all
-/// variants: evaluated alone it would choose another one, and validate on text it has seen.
-void fix_split(std::vector<Cell>& cells, Index block) {
-  for (Cell& cell : cells) {
-    if (cell.config.config.data.block == 0) cell.config.origins["data.block"] = "compare, for all variants";
-    cell.config.config.data.block = block;
-    for (CellEvaluation& evaluation : cell.evaluations) evaluation.config.data.block = block;
-  }
+/// Two shares in one folder would each write the tables of its own cells.
+void require_share(const std::filesystem::path& folder, const Share& share) {
+  const std::optional<ComparisonFacts> known = read_facts(folder);
+  const bool earlier = known || std::filesystem::exists(folder / "cells");
+  const Share there = known ? known->share : earlier ? Share{} : share;
+  require<ConfigError>(
+      there == share,
+      "\"{}\" is the folder of {}, and this is {}; every share has a folder of its own: leave "
+      "--out out, or give another one",
+      folder.string(), share_text(there), share_text(share));
 }
 
-/// The progress line: which cell, what it does and how fast, and how much of the whole is done.
-class ComparisonLine {
+/// The last step that a run saved; 0: none.
+Index saved_step(const std::filesystem::path& run) {
+  const auto latest = RunFolder(run).latest();
+  if (!latest) return 0;
+  const std::string name = latest->stem().string();  // step-00000600
+  const char* digits = name.data() + std::min(name.size(), name.find('-') + 1);
+  Index step = 0;
+  std::from_chars(digits, name.data() + name.size(), step);
+  return step;
+}
+
+/// One comparison at work: its cells, what is known of each, and the tables.
+class Job {
  public:
-  ComparisonLine(const std::vector<Cell>& cells, Index vocabulary, double gemm_gflops)
-      : cells_(cells), vocabulary_(vocabulary), gemm_gflops_(gemm_gflops) {}
+  Job(const ResolvedConfig& config, const TokenStore& store, const Tokenizer& tokenizer, Layout& layout,
+      const CompareOptions& options)
+      : options_(options),
+        store_(store),
+        tokenizer_(tokenizer),
+        layout_(layout),
+        cells_(layout.cells),
+        surroundings_{{store, tokenizer, layout.splits},
+                      layout.targets,
+                      measured_gemm_gflops(config.config.model, config.config.train.tokens_per_step)},
+        progress_(options.progress),
+        line_(cells_, tokenizer.size(), surroundings_.gemm_gflops) {
+    comparison_.config = config.config;
+    comparison_.command = options.command;
+    comparison_.text_source = store.source();
+    comparison_.text_digest = store.digest();
+    comparison_.text_tokens = store.size();
+    comparison_.scored_tokens = layout.targets.scored.tokens();
+    comparison_.threads = thread_count();
+    comparison_.planned = layout.planned;
+  }
 
-  std::string text(std::size_t number, const CellProgress& at, double share, double seconds_left) {
-    const Cell& cell = cells_[number];
-    const TrainConfig& train = cell.config.config.train;
-    std::string doing = at.doing;
-    if (at.training) {
-      doing = fmt::format("step {}/{}, loss {:.3f}", at.step, train.steps, at.loss);
-      if (pace_ && paced_ == number) {
-        doing += ", " + pace_->look(at.step);
-      } else {
-        const TokenFlops flops = token_flops(cell.config.config.model, vocabulary_, train.length);
-        pace_.emplace(at.step, train.tokens_per_step, flops.training(), gemm_gflops_);
-        paced_ = number;
+  void write_facts() const {
+    tapeline::write_facts(options_.folder, {.command = comparison_.command,
+                                            .text_source = comparison_.text_source,
+                                            .text_digest = comparison_.text_digest,
+                                            .text_tokens = comparison_.text_tokens,
+                                            .scored_tokens = comparison_.scored_tokens,
+                                            .threads = comparison_.threads,
+                                            .share = options_.share});
+  }
+
+  Comparison run() {
+    // What an earlier run finished stands in the tables from the start, and does not count for the speed: the
+    // clock starts at the first thing done now.
+    for (const Cell& cell : cells_) records_.push_back(read_record(folder_of(cell)));
+    take_sweep();
+    say_time();
+    for (std::size_t number = 0; number < cells_.size(); ++number) {
+      const bool known = is_done(number);
+      progress_.clear();  // training begins with a message of its own
+      records_[number] = run_cell(cells_[number], surroundings_, folder_of(cells_[number]),
+                                  [&](const CellProgress& at) { show(number, at); });
+      if (known) continue;
+      progress_.finish(finished_text(cells_, number, records_[number]));
+      if (cells_[number].part == CellPart::sweep_point) {
+        take_sweep();
+        say_rate(cells_[number].variant);
       }
+      take_cells();
+      write_tables(options_.folder, comparison_);
     }
-    return fmt::format("[{}/{}] {}: {} · {:.0f}% of everything · {} left", number + 1, cells_.size(),
-                       cell.label(), doing, 100 * share, duration_text(seconds_left));
+    take_cells();
+    write_tables(options_.folder, comparison_);
+    return comparison_;
   }
 
  private:
-  const std::vector<Cell>& cells_;
-  Index vocabulary_;
-  double gemm_gflops_;
-  std::optional<TrainingPace> pace_;
-  std::size_t paced_ = 0;  // the cell that it is of
+  std::filesystem::path folder_of(const Cell& cell) const { return cell_folder(options_.folder, cell); }
+
+  /// Of a point of a sweep a record is complete only once the comparison has taken it over.
+  bool is_done(std::size_t number) const {
+    const CellRecord& record = records_[number];
+    return record.complete || (cells_[number].part == CellPart::sweep_point && !record.results.empty());
+  }
+
+  /// Chooses the rates that can be chosen by now; the runs of the first seed are then known by their folders.
+  void take_sweep() {
+    comparison_.sweep = measured_sweep(cells_, records_);
+    take_rates(cells_, comparison_.sweep);
+    for (std::size_t i = 0; i < cells_.size(); ++i) {
+      if (cells_[i].part == CellPart::swept) records_[i] = read_record(folder_of(cells_[i]));
+    }
+  }
+
+  /// The rate of a variant, when it has just been chosen.
+  void say_rate(const std::string& variant) {
+    for (const SweepPoint& point : comparison_.sweep) {
+      if (!point.chosen || point.variant != variant) continue;
+      progress_.finish(
+          fmt::format("{}: optimizer.lr {} is taken, {} times the rate given: of the lowest loss at "
+                      "{} on the scored targets",
+                      variant, point.lr, point.multiple, point.train_length));
+    }
+  }
+
+  /// The cells that are complete, in the order of the plan.
+  void take_cells() {
+    comparison_.cells.clear();
+    for (std::size_t i = 0; i < cells_.size(); ++i) {
+      if (records_[i].complete && cells_[i].part != CellPart::sweep_point)
+        comparison_.cells.push_back(finished_cell(cells_[i], records_[i]));
+    }
+  }
+
+  void show(std::size_t number, const CellProgress& at) {
+    const double share = layout_.workload.done(number, at) / layout_.workload.total();
+    if (!time_left_) time_left_.emplace(share);
+    if (progress_.due()) progress_.show(line_.text(number, at, share, time_left_->seconds(share)));
+  }
+
+  /// How long what is left will take, before any of it begins.
+  void say_time() const {
+    if (options_.progress == ProgressStyle::none) return;
+    std::vector<std::string> variants;
+    std::size_t undone = 0;
+    for (std::size_t i = 0; i < cells_.size(); ++i) {
+      if (is_done(i)) continue;
+      variants.push_back(cells_[i].variant);
+      ++undone;
+    }
+    if (undone == 0) return;
+    const auto speeds = measure_speeds(layout_, variants, store_, tokenizer_);
+    if (!speeds) return;  // too large: training says so
+    ComparisonTime left;
+    for (std::size_t i = 0; i < cells_.size(); ++i) {
+      if (!is_done(i)) left += time_left_of(i, *speeds);
+    }
+    const std::string cells = undone == cells_.size()
+                                  ? fmt::format("{} cells", undone)
+                                  : fmt::format("{} of {} cells left", undone, cells_.size());
+    spdlog::info("{}: about {} on {} thread{}, {} of training and {} of evaluation", cells,
+                 rough_duration(left.total()), thread_count(), thread_count() == 1 ? "" : "s",
+                 rough_duration(left.training), rough_duration(left.evaluation));
+  }
+
+  ComparisonTime time_left_of(std::size_t number, const VariantSpeeds& speeds) const {
+    const CellRecord& record = records_[number];
+    ComparisonTime time = cell_time(layout_, number, speeds);
+    const auto steps = static_cast<double>(std::max<Index>(1, cells_[number].config.config.train.steps));
+    if (!record.training.empty()) {
+      time.training = 0;
+    } else if (time.training > 0) {
+      time.training *= 1 - static_cast<double>(saved_step(folder_of(cells_[number]))) / steps;
+    }
+    const auto work = static_cast<double>(evaluation_work(cells_[number], layout_.targets).size() +
+                                          probe_work(cells_[number]).size());
+    const auto done = static_cast<double>(record.results.size() + record.probes.size());
+    time.evaluation *= std::max(0.0, 1 - done / work);
+    return time;
+  }
+
+  const CompareOptions& options_;
+  const TokenStore& store_;
+  const Tokenizer& tokenizer_;
+  const Layout& layout_;
+  std::vector<Cell>& cells_;
+  CellSurroundings surroundings_;
+  Comparison comparison_;
+  std::vector<CellRecord> records_;
+  Progress progress_;
+  ComparisonLine line_;
+  std::optional<TimeLeft> time_left_;
 };
 
-std::string finished_text(const std::vector<Cell>& cells, std::size_t number, const CellRecord& record) {
-  std::string text = fmt::format("[{}/{}] {}: ", number + 1, cells.size(), cells[number].label());
-  if (record.training == "diverged") return text + "diverged: " + record.reason;
-  std::string bits;
-  for (const RecordedResult& recorded : record.results) {
-    const EvaluationResult& result = recorded.result;
-    if (recorded.evaluation != trained_evaluation || result.cell.protocol != Protocol::nonoverlapping ||
-        result.cell.subset) {
-      continue;
-    }
-    bits += fmt::format("{}{}: {}", bits.empty() ? "" : ", ", result.cell.length,
-                        result.status == "ok" ? fmt::format("{:.3f}", result.bits_per_byte) : result.status);
-  }
-  return text + "bits per byte at " + bits;
-}
-
-std::filesystem::path cell_folder(const std::filesystem::path& folder, const Cell& cell) {
-  return folder / "cells" / cell.folder_name();
-}
-
-/// The cells that are complete, in the order of the plan.
-std::vector<FinishedCell> finished_cells(const std::vector<Cell>& cells,
-                                         const std::vector<CellRecord>& records) {
-  std::vector<FinishedCell> finished;
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    const Config& resolved = cells[i].config.config;
-    if (!records[i].complete) continue;
-    finished.push_back(
-        {cells[i].variant, resolved.positional.name(), cells[i].seed, resolved.train.length, records[i]});
-  }
-  return finished;
-}
-
-void write_tables(const std::filesystem::path& folder, const std::vector<FinishedCell>& cells) {
-  const std::vector<ResultRow> rows = result_rows(cells);
-  write_file(folder / "results.csv", results_csv(rows));
-  write_file(folder / "positions.csv", positions_csv(rows));
-  write_file(folder / "probes.csv", probes_csv(cells));
-}
-
 }  // namespace
-
-Splits comparison_splits(const ResolvedConfig& config, Index tokens) {
-  return shared_text(config, plan_cells(config), tokens).splits;
-}
 
 Comparison run_comparison(const ResolvedConfig& config, const TokenStore& store, const Tokenizer& tokenizer,
                           const CompareOptions& options) {
   if (config.config.train.threads > 0) set_thread_count(config.config.train.threads);
-  std::vector<Cell> cells = plan_cells(config);
-  const SharedText shared = shared_text(config, cells, store.size());
-  fix_split(cells, shared.splits.block);
-  const Workload workload(cells, tokenizer.size(), shared.targets);
+  Layout layout = lay_out(config, store.size(), tokenizer.size(), options.share);
 
   // All that can be refused has been: a folder that holds the configuration of a comparison which cannot be
   // would stand in the way of the one that was meant.
@@ -157,38 +219,11 @@ Comparison run_comparison(const ResolvedConfig& config, const TokenStore& store,
   run.require_vacant({"results.csv", "positions.csv", "probes.csv", "report.html", "figures", "cells"});
   run.claim(config, StoredFor::comparison);
   const FolderLock lock(options.folder, "compare");
+  require_share(options.folder, options.share);
   const SignalGuard signals;
-
-  Comparison comparison{config.config,  options.command,
-                        store.source(), store.digest(),
-                        store.size(),   shared.targets.scored.tokens(),
-                        thread_count(), {}};
-  const double gemm_gflops = measured_gemm_gflops(config.config.model, config.config.train.tokens_per_step);
-  const CellSurroundings surroundings{{store, tokenizer, shared.splits}, shared.targets, gemm_gflops};
-  Progress progress(options.progress);
-  ComparisonLine line(cells, tokenizer.size(), gemm_gflops);
-
-  // What an earlier run finished stands in the tables from the start, and does not count for the speed: the
-  // clock starts at the first thing done now.
-  std::vector<CellRecord> records;
-  for (const Cell& cell : cells) records.push_back(read_record(cell_folder(options.folder, cell)));
-  std::optional<TimeLeft> time_left;
-  for (std::size_t number = 0; number < cells.size(); ++number) {
-    const auto show = [&](const CellProgress& at) {
-      const double share = workload.done(number, at) / workload.total();
-      if (!time_left) time_left.emplace(share);
-      if (progress.due()) progress.show(line.text(number, at, share, time_left->seconds(share)));
-    };
-    const bool known = records[number].complete;
-    progress.clear();  // training begins with a message of its own
-    records[number] = run_cell(cells[number], surroundings, cell_folder(options.folder, cells[number]), show);
-    if (known) continue;
-    progress.finish(finished_text(cells, number, records[number]));
-    write_tables(options.folder, finished_cells(cells, records));
-  }
-  comparison.cells = finished_cells(cells, records);
-  write_tables(options.folder, comparison.cells);
-  return comparison;
+  Job job(config, store, tokenizer, layout, options);
+  job.write_facts();
+  return job.run();
 }
 
 }  // namespace tapeline

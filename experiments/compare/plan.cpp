@@ -51,8 +51,19 @@ std::string series_name(const std::string& variant, const std::string& evaluatio
   return evaluation == trained_evaluation ? variant : fmt::format("{}, {}", variant, evaluation);
 }
 
-std::string Cell::folder_name() const { return fmt::format("{}-seed{}", variant, seed); }
-std::string Cell::label() const { return fmt::format("{}, seed {}", variant, seed); }
+std::string Cell::folder_name() const {
+  if (part == CellPart::whole) return fmt::format("{}-seed{}", variant, seed);
+  return fmt::format("{}-lr{}-seed{}", variant, rate_multiple, seed);
+}
+
+std::string Cell::label() const {
+  if (part == CellPart::whole) return fmt::format("{}, seed {}", variant, seed);
+  return fmt::format("{}, {} lr, seed {}", variant, rate_multiple, seed);
+}
+
+std::filesystem::path cell_folder(const std::filesystem::path& comparison, const Cell& cell) {
+  return comparison / "cells" / cell.folder_name();
+}
 
 std::vector<Cell> plan_cells(const ResolvedConfig& config) {
   const std::vector<Variant> variants = all_variants(config.config);
@@ -81,6 +92,7 @@ std::vector<Cell> plan_cells(const ResolvedConfig& config) {
       // A cell is one run: the variants of the comparison need not fit its configuration.
       cell.config.config.compare.variants.clear();
       cell.config.config.compare.evaluations.clear();
+      cell.config.config.compare.sweep.clear();
       for (const auto& [key, value] : variant.changes)
         cell.config.origins[key] = fmt::format("variant {}", variant.name);
       if (k > 0) cell.config.origins["train.seed"] = "compare.seeds";

@@ -27,25 +27,33 @@ Workload::Workload(const std::vector<Cell>& cells, Index vocabulary, const Compa
     before_.push_back(total_);
     const Config& config = cell.config.config;
     CellWork work;
-    work.training = token_flops(config.model, vocabulary, config.train.length).training() *
-                    static_cast<double>(config.train.steps * config.train.tokens_per_step);
+    if (cell.part != CellPart::swept) {
+      work.training = token_flops(config.model, vocabulary, config.train.length).training() *
+                      static_cast<double>(config.train.steps * config.train.tokens_per_step);
+    }
     total_ += work.training;
     const auto add = [&](double operations) {
-      work.evaluations.push_back(evaluation_weight * operations);
-      total_ += work.evaluations.back();
+      work.evaluations.push_back(operations);
+      total_ += operations;
     };
-    for (const EvaluationWork& evaluation : evaluation_work(cell, targets)) {
-      add(token_flops(config.model, vocabulary, evaluation.cell.length).forward() *
-          static_cast<double>(evaluation.input_tokens));
-    }
+    for (const EvaluationWork& evaluation : evaluation_work(cell, targets))
+      add(Workload::evaluation(config.model, vocabulary, evaluation.cell.length, evaluation.input_tokens));
     for (const CellProbe& probe : probe_work(cell)) {
       const EvaluationPlan plan =
           evaluation_plan(probe.under->config, targets.scored, targets.longest_sliding);
-      add(probe_operations(probe, plan, vocabulary));
+      add(evaluation_weight * probe_operations(probe, plan, vocabulary));
     }
     cells_.push_back(std::move(work));
   }
   before_.push_back(total_);
+}
+
+double Workload::evaluation(const ModelConfig& model, Index vocabulary, Index length, Index tokens) {
+  return evaluation_weight * token_flops(model, vocabulary, length).forward() * static_cast<double>(tokens);
+}
+
+double Workload::evaluation(std::size_t cell) const {
+  return before_[cell + 1] - before_[cell] - cells_[cell].training;
 }
 
 double Workload::before(std::size_t cell) const { return before_[cell]; }

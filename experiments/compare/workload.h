@@ -17,6 +17,12 @@ class Workload {
   double done(std::size_t cell, const CellProgress& at) const;
   /// What is done when all cells before number `cell` are complete.
   double before(std::size_t cell) const;
+  /// The training of a cell; 0 of one that is trained in a sweep.
+  double training(std::size_t cell) const { return cells_[cell].training; }
+  /// All that follows it.
+  double evaluation(std::size_t cell) const;
+  /// One evaluation of so many tokens in windows of `length`.
+  static double evaluation(const ModelConfig& model, Index vocabulary, Index length, Index tokens);
 
  private:
   struct CellWork {

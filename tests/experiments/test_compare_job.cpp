@@ -1,96 +1,24 @@
 #include <doctest/doctest.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <filesystem>
 #include <set>
-#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "core/files.h"
 #include "experiments/compare/cell_record.h"
+#include "tests/experiments/small_comparison.h"
 #include "tests/support/kinds.h"
-#include "tests/support/surroundings.h"
-#include "tests/support/temporary_folder.h"
 #include "tests/support/text.h"
-
-extern char** environ;
 
 namespace tapeline {
 namespace {
 
-/// The program itself on a comparison small enough for a test: 2 encodings, 40 steps, lengths 8 and 16.
-class SmallComparison {
- public:
-  explicit SmallComparison(std::string encodings = "learned,alibi")
-      : encodings_(std::move(encodings)), cache_("XDG_CACHE_HOME", (folder_.path() / "cache").string()) {
-    std::string text;
-    for (int i = 0; text.size() < 12000; ++i) text += i % 3 == 0 ? "let there be light, " : "and it was so. ";
-    text_ = folder_.write("text.txt", text);
-  }
-
-  /// Starts it on folder `out` with more words; its messages go to messages.txt.
-  pid_t start(const std::string& out, const std::vector<std::string>& more = {}) const {
-    std::vector<std::string> words = {TAPELINE_PROGRAM, "compare",  "--text",  text_,
-                                      "--preset",       "smoke",    "--seeds", "1",
-                                      "--encodings",    encodings_, "--out",   (folder_ / out).string(),
-                                      "--threads",      "1"};
-    for (const char* set : {"model.layers=1", "model.width=16", "model.heads=2", "train.length=8",
-                            "train.tokens_per_step=64", "train.steps=40", "train.checkpoint_every=3",
-                            "evaluate.lengths=[\"1x\", \"2x\"]", "evaluate.sliding_tokens=64"}) {
-      words.insert(words.end(), {"--set", set});
-    }
-    words.insert(words.end(), more.begin(), more.end());
-    std::vector<char*> arguments;
-    for (std::string& word : words) arguments.push_back(word.data());
-    arguments.push_back(nullptr);
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    const int flags = O_WRONLY | O_CREAT | O_TRUNC;
-    posix_spawn_file_actions_addopen(&actions, 1, (folder_ / "output.txt").c_str(), flags, 0600);
-    posix_spawn_file_actions_addopen(&actions, 2, (folder_ / "messages.txt").c_str(), flags, 0600);
-    pid_t child = -1;
-    const int failure = posix_spawn(&child, TAPELINE_PROGRAM, &actions, nullptr, arguments.data(), environ);
-    posix_spawn_file_actions_destroy(&actions);
-    REQUIRE(failure == 0);
-    return child;
-  }
-
-  static int wait(pid_t child) {
-    int status = 0;
-    waitpid(child, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  }
-  int run(const std::string& out, const std::vector<std::string>& more = {}) const {
-    return wait(start(out, more));
-  }
-
-  std::string output() const { return read_file(folder_ / "output.txt"); }
-  std::string messages() const { return read_file(folder_ / "messages.txt"); }
-  std::filesystem::path operator/(const std::string& name) const { return folder_ / name; }
-
-  /// results.csv without its last column, the speed.
-  std::string results(const std::string& out) const {
-    std::string kept;
-    std::istringstream file(read_file(folder_ / out / "results.csv"));
-    for (std::string line; std::getline(file, line);) kept += line.substr(0, line.rfind(',')) + '\n';
-    return kept;
-  }
-
- private:
-  std::string encodings_;
-  test::TemporaryFolder folder_;
-  test::Environment cache_;
-  std::string text_;
-};
-
 using test::contains;
+using test::SmallComparison;
 
 /// Further evaluations of the models of learned and alibi.
 const std::vector<std::string> evaluations = {
@@ -102,10 +30,7 @@ void sleep_milliseconds(int count) { std::this_thread::sleep_for(std::chrono::mi
 
 TEST_CASE("compare: kill -9 at any moment, the same command again: the same bytes") {
   const SmallComparison small;
-  const auto begin = std::chrono::steady_clock::now();
-  REQUIRE_MESSAGE(small.run("whole", evaluations) == 0, small.messages());
-  const auto whole =
-      std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);
+  const auto whole = small.run_timed("whole", evaluations);
   CHECK(contains(small.results("whole"), "learned,learned,trained,0,8,nonoverlapping,16,16,0,0,refused,"));
   CHECK(contains(small.results("whole"), "alibi,alibi,trained,0,8,nonoverlapping,16,16,"));
   CHECK(contains(small.results("whole"), "learned,learned,clamped,0,8,nonoverlapping,16,16,"));
@@ -116,19 +41,7 @@ TEST_CASE("compare: kill -9 at any moment, the same command again: the same byte
   CHECK(contains(small.output(), "learned, clamped "));
   CHECK(contains(small.output(), "report: " + (small / "whole/report.html").string()));
 
-  // Killed again and again, each time a little later than the time before.
-  const int step = std::max(10, static_cast<int>(whole.count()) / 8);
-  int code = -1, kills = 0;
-  for (int after = step / 2; code != 0 && kills < 40; after += step) {
-    const pid_t child = small.start("killed", evaluations);
-    sleep_milliseconds(after);
-    kill(child, SIGKILL);
-    code = SmallComparison::wait(child);
-    if (code == 128 + SIGKILL) ++kills;
-    REQUIRE_MESSAGE((code == 0 || code == 128 + SIGKILL), small.messages());
-  }
-  REQUIRE(code == 0);
-  CHECK(kills > 0);
+  CHECK(small.run_killed("killed", evaluations, whole) > 0);
   CHECK(small.results("killed") == small.results("whole"));
   CHECK(read_file(small / "killed/positions.csv") == read_file(small / "whole/positions.csv"));
 }

@@ -26,3 +26,13 @@ TEST_CASE("duration: a number without a unit and whatever else is no time") {
                        "--budget \"10\" is no time; give hours, minutes or seconds: 90s, 10m, 1h30m",
                        ConfigError);
 }
+
+TEST_CASE("duration: an estimate is said roughly") {
+  CHECK(rough_duration(0.01) == "1 s");
+  CHECK(rough_duration(3.2) == "3 s");
+  CHECK(rough_duration(44) == "40 s");
+  CHECK(rough_duration(94) == "90 s");
+  CHECK(rough_duration(18 * 60 + 5) == "18 min");
+  CHECK(rough_duration(9000) == "2.5 h");
+  CHECK(rough_duration(3.2 * 86400) == "3.2 days");
+}

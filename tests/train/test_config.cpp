@@ -96,37 +96,6 @@ TEST_CASE("every source beats the weaker ones, and each value tells where it cam
   for (const ConfigKey& key : config_keys()) CHECK(origins.contains(key.name));
 }
 
-TEST_CASE("the presets are those of the design") {
-  struct Row {
-    const char* name;
-    Index layers, width, heads, length, tokens, steps;
-    double lr;
-    Index seeds;
-  };
-  for (const Row& row :
-       {Row{"smoke", 2, 64, 4, 32, 1024, 250, 3e-3, 1}, Row{"toy", 4, 128, 4, 64, 2048, 700, 2e-3, 3},
-        Row{"paper", 4, 256, 8, 128, 2048, 3200, 1e-3, 3}}) {
-    CAPTURE(row.name);
-    ConfigSources sources;
-    sources.preset = row.name;
-    const Config config = resolve_config(sources).config;
-    CHECK(config.model.layers == row.layers);
-    CHECK(config.model.width == row.width);
-    CHECK(config.model.heads == row.heads);
-    CHECK(config.train.length == row.length);
-    CHECK(config.train.tokens_per_step == row.tokens);
-    CHECK(config.train.steps == row.steps);
-    CHECK(config.optimizer.lr == row.lr);
-    CHECK(config.compare.seeds == row.seeds);
-    CHECK(evaluation_lengths(config).front() == row.length);
-  }
-  CHECK(resolve_config({}).origins.at("model.width") == "preset toy");
-  ConfigSources wrong;
-  wrong.preset = "papr";
-  CHECK(error_of([&] { resolve_config(wrong); }) ==
-        "there is no preset \"papr\"; there are smoke, toy, paper; did you mean \"paper\"?");
-}
-
 TEST_CASE("an unknown key is refused with its place and the nearest right name") {
   // Names of other programs, spelled right or nearly so.
   for (const char* name :
