@@ -51,9 +51,11 @@ class FirstLayer {
 
  private:
   Tensor parameter(const std::string& name) const {
-    const Parameter* found = model_.parameters().find(name);
-    REQUIRE_MESSAGE(found != nullptr, name);
-    return found->value();
+    for (const Parameter& parameter : model_.parameters().parameters()) {
+      if (parameter.name() == name) return parameter.value();
+    }
+    REQUIRE_MESSAGE(false, "no parameter " << name);
+    return {};
   }
 
   std::vector<double> normalized(Token token, Index width) const {
