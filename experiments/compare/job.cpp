@@ -129,10 +129,14 @@ class Job {
   void say_rate(const std::string& variant) {
     for (const SweepPoint& point : comparison_.sweep) {
       if (!point.chosen || point.variant != variant) continue;
-      progress_.finish(
-          fmt::format("{}: optimizer.lr {} is taken, {} times the rate given: of the lowest loss at "
-                      "{} on the scored targets",
-                      variant, point.lr, point.multiple, point.train_length));
+      const auto [lowest, highest] = std::ranges::minmax(comparison_.config.compare.sweep);
+      const std::string_view beyond = point.multiple == highest  ? "; it is the highest tried"
+                                      : point.multiple == lowest ? "; it is the lowest tried"
+                                                                 : "";
+      progress_.finish(fmt::format(
+          "{}: optimizer.lr {} is taken, {} times the rate given, of the lowest loss at {} on the scored "
+          "targets{}",
+          variant, point.lr, point.multiple, point.train_length, beyond));
     }
   }
 

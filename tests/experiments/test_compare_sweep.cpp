@@ -129,7 +129,10 @@ TEST_CASE("a sweep that cannot be is refused by name") {
 TEST_CASE("compare --sweep: killed at any moment, the same bytes; the chosen run is not made twice" *
           test::needs({"learned", "alibi"})) {
   const SmallComparison small("learned,alibi", 2);
-  const std::vector<std::string> more = {"--sweep"};
+  // The sweep measures the trained length first, and the comparison last.
+  const std::vector<std::string> lengths = {"--set", "evaluate.lengths=[\"2x\", \"1x\"]"};
+  std::vector<std::string> more = lengths;
+  more.push_back("--sweep");
   const auto whole = small.run_timed("whole", more);
   const std::string sweep = small.sweep("whole");
   CHECK(std::ranges::count(sweep, '\n') == 7);
@@ -154,15 +157,19 @@ TEST_CASE("compare --sweep: killed at any moment, the same bytes; the chosen run
   for (const SweepPoint& point : read.sweep) {
     if (!point.chosen || point.variant != "alibi") continue;
     const SmallComparison alone("alibi", 2);
-    REQUIRE(alone.run("out", {"--set", "optimizer.lr=" + std::to_string(point.lr)}) == 0);
+    REQUIRE(alone.run("out", {"--set", "optimizer.lr=" + std::to_string(point.lr), lengths[0], lengths[1]}) ==
+            0);
     const std::string rows = alone.results("out");
     CHECK(contains(small.results("whole"), rows.substr(rows.find("alibi,alibi,trained,1,"))));
     CHECK(contains(small.results("whole"), rows.substr(rows.find('\n') + 1, 200)));
   }
 
   // The shares of one with a sweep are whole variants.
-  for (const char* share : {"1/2", "2/2"})
-    REQUIRE_MESSAGE(small.run(std::string(1, *share), {"--sweep", "--cells", share}) == 0, small.messages());
+  for (const char* share : {"1/2", "2/2"}) {
+    std::vector<std::string> words = more;
+    words.insert(words.end(), {"--cells", share});
+    REQUIRE_MESSAGE(small.run(std::string(1, *share), words) == 0, small.messages());
+  }
   const Comparison merged = read_comparison({small / "2", small / "1"});
   CHECK(SmallComparison::without_last_column(results_csv(result_rows(merged.cells))) ==
         small.results("whole"));
