@@ -3,6 +3,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <type_traits>
 
 #include "core/attention.h"
 #include "core/tape.h"
@@ -52,15 +53,18 @@ class Pass {
   /// own.
   Dropout dropout_at(std::string_view place, Index layer) const;
 
-  /// What is made once a pass: returns the Var kept for (owner, slot), made by `make()` at the first call.
-  template <class Make>
-  Var once(const void* owner, Index slot, Make&& make) {
+  /// What is made once a pass: returns the value kept for (owner, slot) and its type, a Var or a span in the
+  /// memory of the pass, made by `make()` at the first call.
+  template <class Make, class Value = std::invoke_result_t<Make&>>
+  Value once(const void* owner, Index slot, Make&& make) {
+    static_assert(std::is_trivially_copyable_v<Value> && std::is_trivially_destructible_v<Value>);
     for (const Made* made = made_; made != nullptr; made = made->next) {
-      if (made->owner == owner && made->slot == slot) return made->value;
+      if (made->owner == owner && made->slot == slot && made->type == &type_tag<Value>)
+        return *static_cast<const Value*>(made->value);
     }
-    const Var value = make();
-    made_ = new (tape.arena().allocate(sizeof(Made))) Made{owner, slot, value, made_};
-    return value;
+    const Value* const value = new (tape.arena().allocate(sizeof(Value))) Value(make());
+    made_ = new (tape.arena().allocate(sizeof(Made))) Made{owner, slot, &type_tag<Value>, value, made_};
+    return *value;
   }
 
   /// At its end gives back all memory taken inside it, and forgets what was made once inside it. Only on a
@@ -79,10 +83,14 @@ class Pass {
   };
 
  private:
+  template <class>
+  static constexpr char type_tag = 0;  // its address tells types apart
+
   struct Made {  // a list in the arena: a step allocates nothing
     const void* owner;
     Index slot;
-    Var value;
+    const char* type;
+    const void* value;
     const Made* next;
   };
   const Made* made_ = nullptr;

@@ -7,6 +7,13 @@
 
 namespace tapeline {
 
+namespace {
+
+/// Each set's number has the bits of those it contains.
+bool isa_contains(unsigned set) { return (static_cast<unsigned>(dnnl_get_effective_cpu_isa()) & set) == set; }
+
+}  // namespace
+
 OneDnnInfo onednn_info() {
   const dnnl_version_t& v = *dnnl_version();
   OneDnnInfo info;
@@ -15,21 +22,26 @@ OneDnnInfo onednn_info() {
                  : v.cpu_runtime == DNNL_RUNTIME_SEQ ? "serial"
                  : v.cpu_runtime == DNNL_RUNTIME_TBB ? "tbb"
                                                      : "threadpool";
-  // Each set's number has the bits of those it contains.
-  const unsigned isa = static_cast<unsigned>(dnnl_get_effective_cpu_isa());
-  const auto contains = [isa](unsigned set) { return (isa & set) == set; };
-  info.instruction_set = contains(dnnl_cpu_isa_avx512_core) ? "avx512"
-                         : contains(dnnl_cpu_isa_avx2)      ? "avx2"
-                         : contains(dnnl_cpu_isa_avx)       ? "avx"
-                         : contains(dnnl_cpu_isa_sse41)     ? "sse4.1"
-                                                            : "none";
+  info.instruction_set = isa_contains(dnnl_cpu_isa_avx512_core) ? "avx512"
+                         : isa_contains(dnnl_cpu_isa_avx2)      ? "avx2"
+                         : isa_contains(dnnl_cpu_isa_avx)       ? "avx"
+                         : isa_contains(dnnl_cpu_isa_sse41)     ? "sse4.1"
+                                                                : "none";
   return info;
 }
 
 bool onednn_is_vectorised() {
 #if defined(__x86_64__)
-  static const bool result =
-      (static_cast<unsigned>(dnnl_get_effective_cpu_isa()) & dnnl_cpu_isa_avx2) == dnnl_cpu_isa_avx2;
+  static const bool result = isa_contains(dnnl_cpu_isa_avx2);
+  return result;
+#else
+  return false;
+#endif
+}
+
+bool onednn_has_avx512() {
+#if defined(__x86_64__)
+  static const bool result = isa_contains(dnnl_cpu_isa_avx512_core);
   return result;
 #else
   return false;

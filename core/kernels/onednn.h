@@ -17,6 +17,8 @@ OneDnnInfo onednn_info();
 /// Whether its products are compiled for this machine's vectors (x86-64 with AVX2 or better). Elsewhere they
 /// are a plain loop and OpenBLAS is the better choice.
 bool onednn_is_vectorised();
+/// Whether they are compiled for AVX-512.
+bool onednn_has_avx512();
 
 /// The product by dnnl_sgemm, with OpenMP's threads; inside a parallel region on the calling thread alone.
 /// All extents at least 1. There is no f64 there. Throws Error when oneDNN reports a failure.

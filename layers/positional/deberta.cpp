@@ -112,13 +112,15 @@ ScoreTerms DebertaPositions::score_terms(Pass& pass, const PassPositions& all, I
     return std::clamp(at + k, Index{0}, 2 * k - 1);
   };
   const Projections& projections = projections_[layer];
+  // The two indices stand for different members of this object.
   RelativeVectors vectors;
   vectors.query_vectors = projected(pass, *projections.key);
   vectors.key_vectors = projected(pass, *projections.query);
-  vectors.query_index = distance_index(pass, distances, row);
-  vectors.key_index = settings_.reversed_key_index
-                          ? distance_index(pass, distances, [&row](Index distance) { return row(-distance); })
-                          : vectors.query_index;
+  vectors.query_index = distance_index(pass, &table_, distances, row);
+  vectors.key_index =
+      settings_.reversed_key_index
+          ? distance_index(pass, &projections_, distances, [&row](Index distance) { return row(-distance); })
+          : vectors.query_index;
   vectors.first_distance = distances.first;
   terms.term = vectors;
   return terms;

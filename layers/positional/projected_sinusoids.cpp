@@ -67,7 +67,7 @@ ScoreTerms ProjectedSinusoids::score_terms(Pass& pass, const PassPositions& all,
   RelativeVectors vectors;
   vectors.first_distance = distances.first;
   if (with_vector.count < distances.count) {
-    vectors.query_index = distance_index(pass, distances, [&](Index distance) {
+    vectors.query_index = distance_index(pass, this, distances, [&](Index distance) {
       return std::clamp(distance, with_vector.first, with_vector.last()) - with_vector.first;
     });
   }

@@ -13,13 +13,16 @@ namespace tapeline::inline TAPELINE_PRECISION {
 /// few times while a text grows. Throws ShapeError for distances of 2^31 or more.
 Distances table_distances(const Pass& pass, const PassPositions& all, bool causal);
 
-/// row(distance) for each of the distances, in the arena of the pass.
+/// row(distance) for each of the distances, made once a pass for `owner`, which has no other index.
 template <class Row>
-std::span<const Index> distance_index(Pass& pass, const Distances& distances, const Row& row) {
-  const auto count = static_cast<std::size_t>(distances.count);
-  Index* const index = pass.tape.arena().allocate_array<Index>(count);
-  for (std::size_t n = 0; n < count; ++n) index[n] = row(distances.first + static_cast<Index>(n));
-  return {index, count};
+std::span<const Index> distance_index(Pass& pass, const void* owner, const Distances& distances,
+                                      const Row& row) {
+  return pass.once(owner, distances.slot(), [&] {
+    const std::span<Index> index = pass.indices(distances.count);
+    Index distance = distances.first;
+    for (Index& at : index) at = row(distance++);
+    return std::span<const Index>(index);
+  });
 }
 
 }  // namespace tapeline::inline TAPELINE_PRECISION

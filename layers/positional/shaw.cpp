@@ -37,7 +37,7 @@ ScoreTerms ShawPositions::score_terms(Pass& pass, const PassPositions& all, Inde
   RelativeVectors vectors;
   vectors.query_vectors = reshape(pass.tape.leaf(table), {1, table.shape()[0], table.shape()[1]});
   vectors.query_index = distance_index(
-      pass, distances, [=](Index distance) { return std::clamp(distance, -clip, clip) + shift; });
+      pass, this, distances, [=](Index distance) { return std::clamp(distance, -clip, clip) + shift; });
   vectors.first_distance = distances.first;
   terms.term = vectors;
   return terms;

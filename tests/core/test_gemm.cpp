@@ -197,13 +197,20 @@ TEST_CASE("gemm: the same bits for the same thread count") {
 }
 
 TEST_CASE("gemm: the rule depends on shape and thread count") {
-  const auto choose = [](Index m, Index n, Index k) { return choose_gemm({.m = m, .n = n, .k = k}); };
+  const auto choose = [](Index m, Index n, Index k) {
+    return choose_gemm({.m = m, .n = n, .k = k, .lda = k, .ldb = n, .ldc = n});
+  };
 #if defined(TAPELINE_STD_THREADS)
   CHECK(choose(2048, 512, 128).library == GemmLibrary::plain);
 #else
   const bool onednn = sizeof(Real) == 4 && onednn_is_vectorised();
   CHECK(choose(2048, 512, 128).library == (onednn ? GemmLibrary::onednn : GemmLibrary::openblas));
   CHECK(choose(16, 16, 32).library == GemmLibrary::openblas);
+  const bool onednn_copies_well = onednn && onednn_has_avx512();
+  CHECK(choose(2048, 256, 1024).library ==
+        (onednn_copies_well ? GemmLibrary::onednn : GemmLibrary::openblas));
+  CHECK(choose_gemm({.transpose_a = true, .m = 512, .n = 128, .k = 2048, .lda = 512, .ldb = 128, .ldc = 128})
+            .library == (onednn_copies_well ? GemmLibrary::onednn : GemmLibrary::openblas));
   {
     const ThreadSetting threads(2);
     CHECK(choose(2048, 512, 128).split == GemmSplit::rows);

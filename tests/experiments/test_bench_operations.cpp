@@ -84,7 +84,12 @@ TEST_CASE("bench: the products of a step, by every choice, and what the rule tak
     flops += line.flops() * static_cast<double>(line.count);
     seconds += line.fastest_seconds() * static_cast<double>(line.count);
     CHECK(line.rule_loss() >= 0);
-    const GemmChoice rule = choose_gemm({.m = line.m, .n = line.n, .k = line.k});
+    const bool of_weight = line.name.ends_with("dW");  // dY^T X
+    const GemmChoice rule = choose_gemm({.transpose_a = of_weight,
+                                         .m = line.m,
+                                         .n = line.n,
+                                         .k = line.k,
+                                         .lda = of_weight ? line.m : line.k});
     CHECK(line.times[line.rule].choice.library == rule.library);
     CHECK(line.times[line.rule].choice.split == rule.split);
     for (const ProductTimes::Time& time : line.times) CHECK(time.seconds >= line.fastest_seconds());
