@@ -7,13 +7,16 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "core/files.h"
 #include "experiments/command_line/as_typed.h"
 #include "experiments/commands/common.h"
 #include "experiments/commands/dry_run.h"
 #include "experiments/compare/job.h"
+#include "experiments/criteria/criterion.h"
 #include "experiments/exit_code.h"
 #include "experiments/output.h"
 #include "experiments/report/report.h"
+#include "experiments/table.h"
 #include "train/config_table.h"
 #include "train/config_warnings.h"
 #include "train/metrics.h"
@@ -26,11 +29,12 @@ namespace {
 struct CompareCommand {
   ConfigOptions config;
   std::string out;
+  bool check = false;
   OutputOptions output;
 };
 
 std::string json_results(const Comparison& comparison, const std::filesystem::path& folder,
-                         const ReportOutcome& report) {
+                         const ReportOutcome& report, const std::string& criteria) {
   nlohmann::ordered_json results = nlohmann::ordered_json::array();
   for (const ResultRow& row : result_rows(comparison.cells)) {
     const EvaluationResult& result = row.result;
@@ -50,8 +54,10 @@ std::string json_results(const Comparison& comparison, const std::filesystem::pa
                        {"perplexity", json_number(result.perplexity)},
                        {"tail_nll", json_number(result.tail_nll)}});
   }
-  return printed_json(
-      {{"folder", folder.string()}, {"report", report.page.string()}, {"results", std::move(results)}});
+  return printed_json({{"folder", folder.string()},
+                       {"report", report.page.string()},
+                       {"results", std::move(results)},
+                       {"claims", nlohmann::ordered_json::parse(criteria)}});
 }
 
 /// What the models of one seed give to wonder at, each remark once.
@@ -79,6 +85,27 @@ std::vector<std::string> further_evaluations(const std::vector<Cell>& cells) {
   return names;
 }
 
+/// What --check says: the exit code, and on standard error which primary criteria fail and which are open.
+int check(const std::vector<CriterionResult>& criteria) {
+  bool failed = false, looked = false;
+  for (const CriterionResult& result : criteria) {
+    if (!result.primary) continue;
+    looked = true;
+    const std::string why = result.reason.empty() ? std::string() : fmt::format(" ({})", result.reason);
+    if (result.verdict == Verdict::fails) {
+      failed = true;
+      write_error(fmt::format("compare --check: {} fails: asked {}, found {}{}", result.id, result.threshold,
+                              result.figure, why));
+    } else if (result.verdict != Verdict::holds) {
+      spdlog::warn("--check: {} is {}, which is no failure{}", result.id, verdict_text(result.verdict), why);
+    }
+  }
+  if (!looked)
+    spdlog::warn(
+        "--check: compare.claims with compare.thresholds names no primary criterion: nothing is checked");
+  return failed ? exit_code::unmet : exit_code::done;
+}
+
 int compare(const CompareCommand& command) {
   command.output.set_up_computing();
   ResolvedConfig config = command.config.resolve();
@@ -101,10 +128,17 @@ int compare(const CompareCommand& command) {
 
   const ReportOutcome report = write_report(comparison, folder);
   if (!report.figures_missing.empty()) spdlog::warn("{}", report.figures_missing);
-  write_output(command.output.json
-                   ? json_results(comparison, folder, report)
-                   : terminal_report(comparison) + "\nreport: " + report.page.string() + '\n');
-  return exit_code::done;
+  const std::vector<CriterionResult> criteria = judge(comparison);
+  const std::string claims = criteria_json(criteria);
+  write_file(folder / "claims.json", claims);
+  if (command.output.json) {
+    write_output(json_results(comparison, folder, report, claims));
+  } else {
+    const std::string verdicts = criteria_text(criteria, terminal_width());
+    write_output(fmt::format("{}{}{}\nreport: {}\n", terminal_report(comparison),
+                             verdicts.empty() ? "" : "\n", verdicts, report.page.string()));
+  }
+  return command.check ? check(criteria) : exit_code::done;
 }
 
 }  // namespace
@@ -134,6 +168,17 @@ Command compare_command() {
                                      "name>; the same command goes on where it was stopped",
                              .target = &options->out,
                              .path = Option::Path::folder});
+  command.options.push_back(
+      {.name = "--check",
+       .help =
+           "exit with 4 when a primary criterion fails. The criteria C1 to C12 (compare.claims) are claims "
+           "about "
+           "the named encodings, each with a threshold that was fixed before the run (compare.thresholds): "
+           "that ALiBi does not get worse with length (C1, C2), that sinusoidal positions do (C4) and RoPE "
+           "stands between (C5), these four primary; orders, refusals, equality at the trained length and "
+           "cost. Each holds, fails or is inconclusive by its 95 % interval over seeds; one seed has none. "
+           "The verdicts stand below the tables and in claims.json",
+       .target = &options->check});
   command.details = {
       "Trains every variant, usually one a positional encoding, under every seed on windows of one length, "
       "evaluates each at several times that length on the same targets, and prints a table. The folder gets "
@@ -145,6 +190,17 @@ Command compare_command() {
       "of its own (\"rope, ntk\"): a name, the positional keys that it changes, and of which variant (of; "
       "left out: of every one that has the keys). What cannot change after training is refused before "
       "anything is trained.",
+      "At the end the criteria that compare.claims names, C1 to C12, are judged: claims about none but the "
+      "named "
+      "encodings with their default settings, by a frozen set of thresholds (compare.thresholds, which a "
+      "preset "
+      "chooses). A criterion holds when the whole 95 % interval over seeds, paired, meets the threshold, "
+      "fails "
+      "when none of it does, and is inconclusive otherwise, also with one seed, which has no interval. "
+      "Beside it "
+      "stands the interval of a block bootstrap over the scored text. Diverged seeds are named and left out. "
+      "With "
+      "--check the exit status is 4 when C1, C2, C4 or C5 fails; smoke-1 only prints.",
       "A comparison that was stopped goes on with the same command: what is finished is not done again, an "
       "interrupted training goes on from its last checkpoint, and the bytes of the results are those of an "
       "undisturbed one."};
