@@ -80,7 +80,10 @@ struct Variant {
 struct CompareConfig {
   std::vector<std::string> encodings = {"none", "learned", "sinusoidal", "rope", "alibi"};
   Index seeds = 3;
-  std::vector<std::string> claims = {};
+  /// Criteria that are judged when all is measured, declared before the run: C1 ... C12.
+  std::vector<std::string> claims = {"C1", "C2", "C3", "C4",  "C5",  "C6",
+                                     "C7", "C8", "C9", "C10", "C11", "C12"};
+  std::string thresholds = "toy-1";  ///< the frozen set of numbers that they are judged by
   /// Multiples of optimizer.lr that every variant is trained at first, with the first seed; its best one is
   /// taken for all its seeds. Empty: no sweep.
   std::vector<double> sweep = {};

@@ -179,6 +179,8 @@ std::vector<ConfigKey> make_keys() {
       row("compare.encodings", FIELD(compare.encodings), "encodings to train, each a variant of that name; all: every one", Limits{.choices = kind_names(), .kinds = true, .notation = Notation::all_too}),
       row("compare.seeds", FIELD(compare.seeds), "models trained of each variant, with seeds counted on from train.seed", between(1, 1000)),
       row("compare.sweep", FIELD(compare.sweep), "multiples of optimizer.lr that each variant is tried at first, with the first seed; the best at the trained length is taken for all seeds; []: no sweep", above(0)),
+      row("compare.claims", FIELD(compare.claims), "criteria judged when all is measured, C1 to C12; all: every one; [] for none", Limits{.choices = Config().compare.claims, .notation = Notation::all_too}),
+      row("compare.thresholds", FIELD(compare.thresholds), "the frozen set of numbers that the criteria ask for", std::vector<std::string>{"smoke-1", "toy-1", "paper-1"}),
   };
   // The options of the encodings stand behind [positional] itself.
   const auto place = std::ranges::find(keys, "data.source", &ConfigKey::name);

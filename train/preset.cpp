@@ -28,6 +28,7 @@ lr = 3e-3
 lengths = ["1x", "2x", "4x", "8x"]
 [compare]
 seeds = 1
+thresholds = "smoke-1"
 )"},
     {"toy", "the sign of every effect, in minutes", 600, R"(
 [model]
@@ -44,6 +45,7 @@ lr = 2e-3
 lengths = ["1x", "2x", "4x", "8x", "16x"]
 [compare]
 seeds = 3
+thresholds = "toy-1"
 )"},
     {"paper", "numbers with intervals, in hours, resumable", 2400, R"(
 [model]
@@ -61,6 +63,7 @@ lengths = ["1x", "1.5x", "2x", "3x", "4x", "8x", "16x", "32x"]
 probes = ["all"]
 [compare]
 seeds = 3
+thresholds = "paper-1"
 )"},
     {"paper-grid", "ALiBi trained at four lengths, each beside a sinusoidal model of that length, in hours",
      2400, R"(

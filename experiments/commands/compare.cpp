@@ -9,6 +9,7 @@
 #include <set>
 
 #include "core/error.h"
+#include "core/files.h"
 #include "core/parallel.h"
 #include "experiments/command_line/as_typed.h"
 #include "experiments/commands/common.h"
@@ -16,10 +17,12 @@
 #include "experiments/commands/dry_run.h"
 #include "experiments/compare/job.h"
 #include "experiments/compare/time_estimate.h"
+#include "experiments/criteria/criterion.h"
 #include "experiments/duration.h"
 #include "experiments/exit_code.h"
 #include "experiments/output.h"
 #include "experiments/report/report.h"
+#include "experiments/table.h"
 #include "train/config_table.h"
 #include "train/config_warnings.h"
 #include "train/metrics.h"
@@ -34,11 +37,12 @@ struct CompareCommand {
   ConfigOptions config;
   std::string out;
   std::string budget, cells;
+  bool check = false;
   OutputOptions output;
 };
 
 std::string json_results(const Comparison& comparison, const std::filesystem::path& folder,
-                         const ReportOutcome& report) {
+                         const ReportOutcome& report, const std::string& criteria) {
   using Json = nlohmann::ordered_json;
   Json results = Json::array();
   for (const ResultRow& row : result_rows(comparison.cells)) {
@@ -61,7 +65,8 @@ std::string json_results(const Comparison& comparison, const std::filesystem::pa
   }
   return printed_json({{"folder", folder.string()},
                        {"report", report.page.empty() ? Json() : Json(report.page.string())},
-                       {"results", std::move(results)}});
+                       {"results", std::move(results)},
+                       {"claims", Json::parse(criteria)}});
 }
 
 /// What the models of one seed give to wonder at, each remark once.
@@ -122,6 +127,27 @@ std::filesystem::path folder_of(const CompareCommand& command, const Share& shar
          (share.whole() ? name : fmt::format("{}-cells-{}-of-{}", name, share.number, share.of));
 }
 
+/// What --check says: the exit code, and on standard error which primary criteria fail and which are open.
+int check(const std::vector<CriterionResult>& criteria) {
+  bool failed = false, looked = false;
+  for (const CriterionResult& result : criteria) {
+    if (!result.primary) continue;
+    looked = true;
+    const std::string why = result.reason.empty() ? std::string() : fmt::format(" ({})", result.reason);
+    if (result.verdict == Verdict::fails) {
+      failed = true;
+      write_error(fmt::format("compare --check: {} fails: asked {}, found {}{}", result.id, result.threshold,
+                              result.figure, why));
+    } else if (result.verdict != Verdict::holds) {
+      spdlog::warn("--check: {} is {}, which is no failure{}", result.id, verdict_text(result.verdict), why);
+    }
+  }
+  if (!looked)
+    spdlog::warn(
+        "--check: compare.claims with compare.thresholds names no primary criterion: nothing is checked");
+  return failed ? exit_code::unmet : exit_code::done;
+}
+
 int compare(const CompareCommand& command) {
   command.output.set_up_computing();
   const Share share = command.cells.empty() ? Share{} : parse_share(command.cells, "--cells");
@@ -131,6 +157,8 @@ int compare(const CompareCommand& command) {
                        "--budget {} does not go with --cells {}: every share would choose for itself; give "
                        "all of them the same --seeds and --set train.steps=N",
                        command.budget, share.text());
+  require<ConfigError>(!command.check || share.whole(),
+                       "--check does not go with --cells {}: criteria are judged on all cells", share.text());
   ResolvedConfig config = command.config.resolve();
   const std::filesystem::path folder = folder_of(command, share);
   const RunFolder run(folder);
@@ -149,17 +177,24 @@ int compare(const CompareCommand& command) {
   const CompareOptions options{folder, command_line(), share, progress_style(command.output.quiet)};
   const Comparison comparison = run_comparison(config, corpus.store, *corpus.tokenizer, options);
   if (!share.whole()) {
-    write_output(command.output.json ? json_results(comparison, folder, {})
+    write_output(command.output.json ? json_results(comparison, folder, {}, "[]")
                                      : share_report(comparison, share, folder));
     return exit_code::done;
   }
 
   const ReportOutcome report = write_report(comparison, folder);
   if (!report.figures_missing.empty()) spdlog::warn("{}", report.figures_missing);
-  write_output(command.output.json
-                   ? json_results(comparison, folder, report)
-                   : terminal_report(comparison) + "\nreport: " + report.page.string() + '\n');
-  return exit_code::done;
+  const std::vector<CriterionResult> criteria = judge(comparison);
+  const std::string claims = criteria_json(criteria);
+  write_file(folder / "claims.json", claims);
+  if (command.output.json) {
+    write_output(json_results(comparison, folder, report, claims));
+  } else {
+    const std::string verdicts = criteria_text(criteria, terminal_width());
+    write_output(fmt::format("{}{}{}\nreport: {}\n", terminal_report(comparison),
+                             verdicts.empty() ? "" : "\n", verdicts, report.page.string()));
+  }
+  return command.check ? check(criteria) : exit_code::done;
 }
 
 }  // namespace
@@ -208,6 +243,17 @@ Command compare_command() {
                                      "was stopped",
                              .target = &options->out,
                              .path = Option::Path::folder});
+  command.options.push_back(
+      {.name = "--check",
+       .help =
+           "exit with 4 when a primary criterion fails. The criteria C1 to C12 (compare.claims) are claims "
+           "about "
+           "the named encodings, each with a threshold that was fixed before the run (compare.thresholds): "
+           "that ALiBi does not get worse with length (C1, C2), that sinusoidal positions do (C4) and RoPE "
+           "stands between (C5), these four primary; orders, refusals, equality at the trained length and "
+           "cost. Each holds, fails or is inconclusive by its 95 % interval over seeds; one seed has none. "
+           "The verdicts stand below the tables and in claims.json",
+       .target = &options->check});
   command.details = {
       "Trains every variant, usually one a positional encoding, under every seed on windows of one length, "
       "evaluates each at several times that length on the same targets, and prints a table. The folder gets "
@@ -229,6 +275,17 @@ Command compare_command() {
       "--cells 2/5 is the second of five shares of about equal cost, whole seeds where that comes out even, "
       "and with --sweep whole variants. Shares may run at the same time; each has a folder of its own, which "
       "no other process may use, and the configuration of the whole.",
+      "At the end the criteria that compare.claims names, C1 to C12, are judged: claims about none but the "
+      "named "
+      "encodings with their default settings, by a frozen set of thresholds (compare.thresholds, which a "
+      "preset "
+      "chooses). A criterion holds when the whole 95 % interval over seeds, paired, meets the threshold, "
+      "fails "
+      "when none of it does, and is inconclusive otherwise, also with one seed, which has no interval. "
+      "Beside it "
+      "stands the interval of a block bootstrap over the scored text. Diverged seeds are named and left out. "
+      "With "
+      "--check the exit status is 4 when C1, C2, C4 or C5 fails; smoke-1 only prints.",
       "A comparison that was stopped goes on with the same command: what is finished is not done again, an "
       "interrupted training goes on from its last checkpoint, and the bytes of the results are those of an "
       "undisturbed one."};

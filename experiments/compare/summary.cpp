@@ -1,26 +1,13 @@
 #include "experiments/compare/summary.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <map>
 #include <set>
 
 #include "experiments/compare/plan.h"
 
 namespace tapeline {
 namespace {
-
-/// The 0.975 quantile of Student's t.
-double student_quantile(Index degrees) {
-  constexpr std::array<double, 30> table = {12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060,
-                                            2.2622,  2.2281, 2.2010, 2.1788, 2.1604, 2.1448, 2.1314, 2.1199,
-                                            2.1098,  2.1009, 2.0930, 2.0860, 2.0796, 2.0739, 2.0687, 2.0639,
-                                            2.0595,  2.0555, 2.0518, 2.0484, 2.0452, 2.0423};
-  const auto index = static_cast<std::size_t>(degrees - 1);
-  // Past the table: the first term of the Cornish-Fisher expansion, right to 0.001 there.
-  return index < table.size() ? table[index] : 1.95996 + 2.3723 / static_cast<double>(degrees);
-}
 
 bool same_cell(const EvaluationCell& a, const EvaluationCell& b) {
   return a.protocol == b.protocol && a.length == b.length && a.stride == b.stride && a.subset == b.subset;
@@ -54,21 +41,6 @@ SeriesPoint summarize_point(const std::vector<const EvaluationResult*>& results)
 }
 
 }  // namespace
-
-Estimate estimate(const std::vector<double>& values) {
-  Estimate result;
-  result.count = static_cast<Index>(values.size());
-  if (values.empty()) return result;
-  const auto count = static_cast<double>(values.size());
-  double sum = 0;
-  for (const double value : values) sum += value;
-  result.mean = sum / count;
-  if (values.size() < 2) return result;
-  double squares = 0;
-  for (const double value : values) squares += (value - result.mean) * (value - result.mean);
-  result.half_width = student_quantile(result.count - 1) * std::sqrt(squares / (count - 1) / count);
-  return result;
-}
 
 const SeriesPoint* Series::find(Protocol protocol, Index length, Index stride, bool subset) const {
   for (const SeriesPoint& point : points) {
@@ -123,20 +95,28 @@ std::vector<Index> table_lengths(const std::vector<Series>& all) {
   return {lengths.begin(), lengths.end()};
 }
 
-Estimate perplexity_ratio(const std::vector<ResultRow>& rows, const Series& series, Index length) {
-  std::map<std::uint64_t, double> at_trained, at_length;
+BySeed by_seed(const std::vector<ResultRow>& rows, const Series& series, const EvaluationCell& cell,
+               double EvaluationResult::*figure) {
+  BySeed values;
   for (const ResultRow& row : rows) {
-    if (!belongs(row, series) || !whole_set(row.result.cell) || row.result.status != "ok") continue;
-    if (row.result.cell.length == series.train_length) at_trained[row.seed] = row.result.nll;
-    if (row.result.cell.length == length) at_length[row.seed] = row.result.nll;
+    if (belongs(row, series) && same_cell(row.result.cell, cell) && row.result.status == "ok")
+      values[row.seed] = row.result.*figure;
   }
-  std::vector<double> ratios;
-  for (const auto& [seed, nll] : at_length) {
-    if (const auto trained = at_trained.find(seed); trained != at_trained.end()) {
-      ratios.push_back(std::exp(nll - trained->second));
-    }
-  }
-  return estimate(ratios);
+  return values;
+}
+
+Estimate perplexity_ratio(const std::vector<ResultRow>& rows, const Series& series, Index length) {
+  const auto nll = [&](Index at) {
+    return by_seed(rows, series, {Protocol::nonoverlapping, at, at, false}, &EvaluationResult::nll);
+  };
+  const Estimate log_ratio = paired_difference(nll(length), nll(series.train_length));
+  Estimate ratio = log_ratio;
+  ratio.mean = std::exp(log_ratio.mean);
+  ratio.half_width = std::exp(log_ratio.upper()) - ratio.mean;
+  ratio.median = std::exp(log_ratio.median);
+  ratio.lowest = std::exp(log_ratio.lowest);
+  ratio.highest = std::exp(log_ratio.highest);
+  return ratio;
 }
 
 }  // namespace tapeline

@@ -1,22 +1,13 @@
 #pragma once
 
-#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "experiments/compare/results.h"
+#include "experiments/statistics/estimate.h"
 
 namespace tapeline {
-
-/// A mean over seeds, with the half-width of its 95 % t-interval; one seed has no interval (NaN), never one
-/// of width zero.
-struct Estimate {
-  Index count = 0;
-  double mean = std::numeric_limits<double>::quiet_NaN();
-  double half_width = std::numeric_limits<double>::quiet_NaN();
-};
-Estimate estimate(const std::vector<double>& values);
 
 /// One length under one protocol, over all seeds of a series.
 struct SeriesPoint {
@@ -45,8 +36,15 @@ std::vector<Series> summarize(const std::vector<ResultRow>& rows);
 /// The lengths evaluated non-overlapping on the whole scored set, ascending.
 std::vector<Index> table_lengths(const std::vector<Series>& all);
 
-/// Per seed, the ratio of perplexities exp(nll(length) - nll(trained length)), both non-overlapping, on the
-/// same targets, within one model. Nothing where either was not measured.
+/// One figure of a series, seed by seed, under one protocol and length: by_seed(rows, series, cell,
+/// &EvaluationResult::nll). Seeds that were refused or diverged there are left out.
+BySeed by_seed(const std::vector<ResultRow>& rows, const Series& series, const EvaluationCell& cell,
+               double EvaluationResult::*figure);
+
+/// The ratio of perplexities exp(nll(length) - nll(trained length)), both non-overlapping, on the same
+/// targets, within one model. Log-perplexities are averaged over seeds, so the mean is that of the logarithm
+/// (the geometric one), and its interval, which is longer upwards, is given by its upper half. Nothing where
+/// either was not measured.
 Estimate perplexity_ratio(const std::vector<ResultRow>& rows, const Series& series, Index length);
 
 }  // namespace tapeline

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +10,23 @@
 
 namespace tapeline {
 
+/// One number of a criterion and what is asked of it.
+struct CriterionCondition {
+  std::string asked;               ///< "R(8) < 1.00"
+  std::string found;               ///< "R(8) = 0.981 (0.977 to 0.985; tokens 0.970 to 0.991)"
+  std::optional<Verdict> verdict;  ///< nothing: not measured, or measured and not judged
+  std::string reason;  ///< why not measured, why inconclusive, which seeds are left out; else empty
+  Index seeds = 0;     ///< that the numbers are a mean over
+  double estimate = std::numeric_limits<double>::quiet_NaN();
+  /// The 95 % t-interval over seeds, paired; NaN under two seeds. The verdict is of this one.
+  double lower = std::numeric_limits<double>::quiet_NaN();
+  double upper = std::numeric_limits<double>::quiet_NaN();
+  /// The 95 % interval of the block bootstrap over the scored text, of these models; NaN where there is none.
+  double token_lower = std::numeric_limits<double>::quiet_NaN();
+  double token_upper = std::numeric_limits<double>::quiet_NaN();
+  Index blocks = 0;  ///< of text that it draws from
+};
+
 /// What became of one named criterion (C1 ... C12) in a comparison.
 struct CriterionResult {
   std::string id;                  ///< "C1"
@@ -16,15 +34,32 @@ struct CriterionResult {
   std::string statement;           ///< "ALiBi's loss in non-overlapping windows falls with length"
   bool primary = false;            ///< declared before the run; --check looks at these
   std::optional<Verdict> verdict;  ///< nothing: not measured here, reason says why
-  std::string figure;              ///< what was found, with its interval: "R(8) = 0.981 ±0.004"
+  std::string figure;              ///< what was found, with its interval: "R(8) = 0.981 (0.977 to 0.985)"
   std::string threshold;           ///< what was asked: "R(8) < 1.00"
   std::string reason;              ///< why not measured, why inconclusive, which seeds diverged; else empty
+  std::vector<CriterionCondition> conditions = {};  ///< the numbers behind it, each with its own verdict
 };
 
-/// The criteria that the configuration names (compare.claims; by default all), judged on what was measured.
+/// The criteria that the configuration names (compare.claims; by default all), in the order C1 ... C12,
+/// judged by its set of thresholds (compare.thresholds) on what was measured.
+///
+/// Losses are compared as logarithms, in nats a byte: R(k) = exp(NLL at kL - NLL at L) is the ratio of
+/// perplexities a byte of one model on the same targets. A verdict is that of the 95 % t-interval over seeds,
+/// paired; a criterion of several conditions holds when all hold and fails when one fails. One seed has no
+/// interval and decides nothing but what is no matter of chance (a refusal). Models are found by their kind
+/// of encoding, with its default settings: the variant that bears its name, else the first. Primary, so
+/// declared before the run, are C1, C2, C4 and C5, whose thresholds all look at k = 8; smoke-1 has no primary
+/// one.
 std::vector<CriterionResult> judge(const Comparison& comparison);
 
 /// The whole of claims.json: one object a criterion.
 std::string criteria_json(const std::vector<CriterionResult>& results);
+
+/// "holds", "fails", "inconclusive", "not measured".
+std::string verdict_text(const std::optional<Verdict>& verdict);
+
+/// The criteria as a table for a terminal of `width` columns (0: no limit), what could not be judged and why
+/// below it. Empty when none was asked for.
+std::string criteria_text(const std::vector<CriterionResult>& results, std::size_t width);
 
 }  // namespace tapeline

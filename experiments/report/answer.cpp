@@ -21,29 +21,14 @@ std::string spoken(const Series& series) {
 
 bool measured(const SeriesPoint* point) { return point != nullptr && point->bits_per_byte.count > 0; }
 
-/// Bits per byte of `a` minus those of `b` at `length`, seed by seed.
-Estimate paired_difference(const std::vector<ResultRow>& rows, const Series& a, const Series& b,
-                           Index length) {
-  std::map<std::uint64_t, double> of_a, of_b;
-  for (const ResultRow& row : rows) {
-    const EvaluationResult& result = row.result;
-    if (result.status != "ok" || result.cell.length != length || result.cell.subset ||
-        result.cell.protocol != Protocol::nonoverlapping) {
-      continue;
-    }
-    if (row.name == a.variant && row.evaluation == a.evaluation) of_a[row.seed] = result.bits_per_byte;
-    if (row.name == b.variant && row.evaluation == b.evaluation) of_b[row.seed] = result.bits_per_byte;
-  }
-  std::vector<double> differences;
-  for (const auto& [seed, value] : of_a) {
-    if (const auto other = of_b.find(seed); other != of_b.end()) differences.push_back(value - other->second);
-  }
-  return estimate(differences);
-}
-
 /// Whether the lead of the first over the second is more than the seeds' own spread.
 std::string certainty(const Comparison& comparison, const Series& best, const Series& second, Index length) {
-  const Estimate lead = paired_difference(result_rows(comparison.cells), best, second, length);
+  const std::vector<ResultRow> rows = result_rows(comparison.cells);
+  const auto bits = [&](const Series& series) {
+    return by_seed(rows, series, {Protocol::nonoverlapping, length, length, false},
+                   &EvaluationResult::bits_per_byte);
+  };
+  const Estimate lead = paired_difference(bits(best), bits(second));
   if (comparison.config.compare.seeds == 1) return "one seed, so without an interval";
   if (lead.count < 2) {
     return fmt::format("{} seed has both this and {}, so without an interval", lead.count == 1 ? "one" : "no",

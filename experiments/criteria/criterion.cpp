@@ -1,0 +1,99 @@
+#include "experiments/criteria/criterion.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "experiments/criteria/findings.h"
+
+namespace tapeline {
+namespace {
+
+struct Criterion {
+  const char* id;
+  const char* statement;
+  bool primary;
+  Findings (*look)(const Evidence&, const Thresholds&);
+};
+
+constexpr Criterion all_criteria[] = {
+    {"C1", "ALiBi improves with length in non-overlapping windows", true, alibi_improves},
+    {"C2", "ALiBi is flat with length in sliding windows", true, alibi_sliding_is_flat},
+    {"C3", "what ALiBi gains with length is the smaller share of early tokens", false, curse_only_gain},
+    {"C4", "sinusoidal positions fail past the trained length", true, sinusoidal_fails},
+    {"C5", "RoPE stands between ALiBi and sinusoidal positions", true, rope_between},
+    {"C6", "far out sinusoidal loses more than RoPE, RoPE more than ALiBi", false, order_far_out},
+    {"C7", "a learned table refuses what is past its length", false, learned_refuses},
+    {"C8", "at the trained length all encodings are about equal", false, parity_at_trained_length},
+    {"C9", "the early-token gap g is there, whatever the encoding", false, early_token_gap},
+    {"C10", "ALiBi trained short does as well as sinusoidal trained long", false, train_short_test_long},
+    {"C11", "ALiBi and RoPE train about as fast as sinusoidal positions", false, training_cost},
+    {"C12", "the models have learnt something", false, learnt_something},
+};
+
+/// The texts each once, in their order, empty ones left out.
+std::string joined_once(const std::vector<std::string>& texts) {
+  std::vector<std::string> told;
+  std::string text;
+  for (const std::string& one : texts) {
+    if (one.empty() || std::ranges::find(told, one) != told.end()) continue;
+    told.push_back(one);
+    text += text.empty() ? "" : "; ";
+    text += one;
+  }
+  return text;
+}
+
+std::optional<Verdict> verdict_of(const std::vector<CriterionCondition>& conditions) {
+  std::vector<Verdict> verdicts;
+  for (const CriterionCondition& condition : conditions) {
+    if (condition.verdict) verdicts.push_back(*condition.verdict);
+  }
+  const Verdict measured = joint_verdict(verdicts);
+  // What is missing could not mend a failure, but anything else.
+  if (verdicts.size() < conditions.size() && measured != Verdict::fails) return std::nullopt;
+  return measured;
+}
+
+CriterionResult result_of(const Criterion& criterion, const Thresholds& set, const Evidence& evidence) {
+  CriterionResult result;
+  result.id = criterion.id;
+  result.version = set.version;
+  result.statement = criterion.statement;
+  result.primary = criterion.primary && set.has_primary;
+  Findings findings = criterion.look(evidence, set);
+  if (findings.conditions.empty()) {
+    result.reason = fmt::format("{} does not ask for it", set.version);
+    return result;
+  }
+  std::vector<std::string> asked, found, reasons;
+  for (const CriterionCondition& condition : findings.conditions) asked.push_back(condition.asked);
+  if (findings.shown.empty()) {
+    for (std::size_t i = 0; i < findings.conditions.size(); ++i) findings.shown.push_back(i);
+  }
+  for (const std::size_t place : findings.shown) found.push_back(findings.conditions[place].found);
+  reasons.push_back(findings.not_judged);
+  for (const CriterionCondition& condition : findings.conditions) reasons.push_back(condition.reason);
+  result.threshold = joined_once(asked);
+  result.figure = joined_once(found) + findings.remark;
+  result.reason = joined_once(reasons);
+  if (findings.not_judged.empty()) result.verdict = verdict_of(findings.conditions);
+  result.conditions = std::move(findings.conditions);
+  return result;
+}
+
+}  // namespace
+
+std::vector<CriterionResult> judge(const Comparison& comparison) {
+  const CompareConfig& config = comparison.config.compare;
+  const Thresholds& set = thresholds(config.thresholds);
+  const Evidence evidence(comparison);
+  std::vector<CriterionResult> results;
+  for (const Criterion& criterion : all_criteria) {
+    if (std::ranges::find(config.claims, criterion.id) != config.claims.end())
+      results.push_back(result_of(criterion, set, evidence));
+  }
+  return results;
+}
+
+}  // namespace tapeline

@@ -1,0 +1,88 @@
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "experiments/compare/cell_record.h"
+#include "tests/experiments/shell.h"
+
+namespace tapeline::test {
+namespace {
+
+const std::string judged_comparison =
+    "$tapeline compare $small --encodings alibi --seeds 2 --set compare.thresholds=toy-1 "
+    "--set evaluate.lengths=1x,8x,16x --out run --quiet ";
+
+/// Moves the loss of ALiBi's non-overlapping windows past L in the finished cells.
+void change_records(const Shell& shell, double nats) {
+  for (const char* seed : {"0", "1"}) {
+    const std::filesystem::path cell = shell.folder() / "run/cells" / ("alibi-seed" + std::string(seed));
+    CellRecord record = read_record(cell);
+    double at_trained = 0;
+    for (const RecordedResult& recorded : record.results) {
+      const EvaluationCell& at = recorded.result.cell;
+      if (at.length == 16 && !at.subset) at_trained = recorded.result.nll;
+    }
+    for (RecordedResult& recorded : record.results) {
+      const EvaluationCell& at = recorded.result.cell;
+      if (at.length > 16 && !at.subset) recorded.result.nll = at_trained + nats;
+    }
+    write_record(cell, record);
+  }
+}
+
+TEST_CASE(
+    "compare --check: exit code 4 when a primary criterion fails, and which; claims.json at the end of any "
+    "run") {
+  const Shell shell;
+  const Ran first = shell(judged_comparison);
+  CAPTURE(first.err);
+  REQUIRE(first.code == 0);
+  CHECK(contains(first.out, "Criteria, judged by toy-1\n"));
+  CHECK(contains(first.out, "\nC1*   "));
+  CHECK(contains(first.out, "Not measured: C4, C6: there is no sinusoidal."));
+  const auto claims = nlohmann::json::parse(read_file(shell.folder() / "run/claims.json"));
+  REQUIRE(claims.size() == 12);
+  CHECK(claims.at(0).at("conditions").at(0).at("seeds") == 2);
+
+  change_records(shell, 1);
+  const Ran worse = shell(judged_comparison + "--check --json");
+  CHECK(worse.code == 4);
+  CHECK(contains(worse.err, "tapeline: compare --check: C1 fails: asked R(8) < 1.00"));
+  CHECK(contains(worse.err, "--check: C4 is not measured, which is no failure (there is no sinusoidal"));
+  const auto printed = nlohmann::json::parse(worse.out);
+  CHECK(printed.at("claims") == nlohmann::json::parse(read_file(shell.folder() / "run/claims.json")));
+  CHECK(printed.at("claims").at(0).at("verdict") == "fails");
+  CHECK(shell(judged_comparison).code == 0);  // nobody asked
+
+  change_records(shell, -0.1);
+  const Ran better = shell(judged_comparison + "--check");
+  CHECK(better.code == 0);
+  CHECK_FALSE(contains(better.err, "fails"));
+}
+
+TEST_CASE("compare: what is declared stands in the resolved configuration before the run") {
+  const Shell shell;
+  const Ran dry = shell("$tapeline compare $small --dry-run --preset paper");
+  CAPTURE(dry.err);
+  REQUIRE(dry.code == 0);
+  CHECK(contains(dry.out,
+                 "claims = [\"C1\", \"C2\", \"C3\", \"C4\", \"C5\", \"C6\", \"C7\", \"C8\", \"C9\", "
+                 "\"C10\", \"C11\", \"C12\"]"));
+  CHECK(contains(dry.out, "thresholds = \"paper-1\""));
+  CHECK(contains(shell("$tapeline compare $small --dry-run --set compare.claims=C4,C1").out,
+                 "claims = [\"C4\", \"C1\"]"));
+  CHECK(contains(shell("$tapeline compare $small --dry-run --set compare.claims=[]").out, "claims = []"));
+  check_refused(shell("$tapeline compare $small --set compare.claims=C13"), 2,
+                {"compare.claims", "C13", "C12"});
+  check_refused(shell("$tapeline compare $small --set compare.thresholds=mine"), 2,
+                {"compare.thresholds", "toy-1"});
+  const Ran none = shell(
+      "$tapeline compare $small --encodings alibi --seeds 1 --set compare.claims=[] --set "
+      "train.steps=1 --out run --check --quiet");
+  CHECK(none.code == 0);
+  CHECK(contains(none.err, "nothing is checked"));
+  CHECK_FALSE(contains(none.out, "Criteria"));
+}
+
+}  // namespace
+}  // namespace tapeline::test
