@@ -14,6 +14,7 @@
 #include "experiments/commands/longrope.h"
 #include "experiments/commands/manual.h"
 #include "experiments/commands/prepare.h"
+#include "experiments/commands/report.h"
 #include "experiments/commands/train.h"
 
 namespace tapeline {
@@ -24,9 +25,10 @@ Program tapeline_program() {
           .description = "Measures how far past its training length a Transformer still works.",
           .example = fmt::format("tapeline compare --encodings {} --text my.txt",
                                  example_encodings({"rope", "alibi"})),
-          .commands = {compare_command(), train_command(), evaluate_command(), generate_command(),
-                       inspect_command(), longrope_command(), prepare_command(), encodings_command(),
-                       bench_command(), doctor_command(), completion_command(), manual_command()}};
+          .commands = {compare_command(), report_command(), train_command(), evaluate_command(),
+                       generate_command(), inspect_command(), longrope_command(), prepare_command(),
+                       encodings_command(), bench_command(), doctor_command(), completion_command(),
+                       manual_command()}};
 }
 
 }  // namespace tapeline

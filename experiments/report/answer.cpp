@@ -121,6 +121,15 @@ std::string divergence_text(const Comparison& comparison, const std::vector<Seri
 /// " rope goes from 2.308 to 3.030 (perplexity × 1.65)."
 std::string others_text(const Comparison& comparison, const std::vector<const Series*>& there, Index length,
                         bool name_trained_length) {
+  constexpr std::size_t named = 8;  // more than these nobody reads in one sentence
+  if (there.size() > named + 1) {
+    const auto short_text = [&](const Series* series) {
+      return fmt::format("{} with {:.3f}", spoken(*series), series->at(length)->bits_per_byte.mean);
+    };
+    return fmt::format(" Of the other {}, the next are {}, {} and {}; the last is {}.", there.size() - 1,
+                       short_text(there[1]), short_text(there[2]), short_text(there[3]),
+                       short_text(there.back()));
+  }
   const std::vector<ResultRow> rows = result_rows(comparison.cells);
   std::vector<std::string> others;
   for (std::size_t i = 1; i < there.size(); ++i) {
@@ -140,30 +149,47 @@ std::string others_text(const Comparison& comparison, const std::vector<const Se
   return fmt::format(" {}{}.", others.size() > 1 ? "Of the others, " : "", joined(others));
 }
 
+/// The series that were measured at a length, the lowest loss first.
+std::vector<const Series*> ranked(const std::vector<Series>& all, Index length) {
+  std::vector<const Series*> there;
+  for (const Series& series : all) {
+    if (measured(series.at(length))) there.push_back(&series);
+  }
+  std::ranges::stable_sort(there, {},
+                           [&](const Series* series) { return series->at(length)->bits_per_byte.mean; });
+  return there;
+}
+
+/// " At the trained length itself, 64, rope does best with 2.275 (0.130 ±0.012 below alibi over 3 seeds)."
+std::string at_trained_text(const Comparison& comparison, const std::vector<Series>& all, Index trained) {
+  const std::vector<const Series*> there = ranked(all, trained);
+  if (there.size() < 2) return {};
+  return fmt::format(" At the trained length itself, {}, {} does best with {:.3f} ({}).",
+                     number_text(trained), spoken(*there.front()),
+                     there.front()->at(trained)->bits_per_byte.mean,
+                     certainty(comparison, *there.front(), *there[1], trained));
+}
+
 }  // namespace
 
-std::string answer_text(const Comparison& comparison, const std::vector<Series>& all) {
+Answer answer(const Comparison& comparison, const std::vector<Series>& all) {
   const std::vector<Index> lengths = table_lengths(all);
-  if (lengths.empty()) return "Nothing was evaluated.";
+  if (lengths.empty()) return {"Nothing was evaluated.", {}};
   const Index common = longest_common_length(all, lengths);
   const Index longest = common > 0 ? common : lengths.back();
   const Index trained = common_train_length(all);
 
-  std::vector<const Series*> there;
+  const std::vector<const Series*> there = ranked(all, longest);
   std::vector<std::string> refused, absent;
   for (const Series& series : all) {
     const SeriesPoint* point = series.at(longest);
-    if (measured(point)) {
-      there.push_back(&series);
-    } else if (point == nullptr) {
+    if (measured(point)) continue;
+    if (point == nullptr) {
       absent.push_back(spoken(series));
     } else if (point->refused > 0) {
       refused.push_back(spoken(series));
     }
   }
-  std::stable_sort(there.begin(), there.end(), [&](const Series* a, const Series* b) {
-    return a->at(longest)->bits_per_byte.mean < b->at(longest)->bits_per_byte.mean;
-  });
 
   std::string text = opening(comparison, all) + number_text(longest);
   if (trained > 0 && longest != trained) {
@@ -186,16 +212,22 @@ std::string answer_text(const Comparison& comparison, const std::vector<Series>&
     text += ".";
   }
   text += divergence_text(comparison, all, longest);
-  text += others_text(comparison, there, longest, trained == 0);
+  std::string details = others_text(comparison, there, longest, trained == 0);
+  if (trained > 0 && longest != trained) details += at_trained_text(comparison, all, trained);
   if (!refused.empty()) {
-    text += fmt::format(" {} cannot be evaluated at {}: no positions that far.", joined(refused),
-                        number_text(longest));
+    details += fmt::format(" {} cannot be evaluated at {}: no positions that far.", joined(refused),
+                           number_text(longest));
   }
   if (!absent.empty()) {
-    text += fmt::format(" {} {} not evaluated at {}.", joined(absent), absent.size() == 1 ? "was" : "were",
-                        number_text(longest));
+    details += fmt::format(" {} {} not evaluated at {}.", joined(absent), absent.size() == 1 ? "was" : "were",
+                           number_text(longest));
   }
-  return text;
+  return {text, details.empty() ? details : details.substr(1)};
+}
+
+std::string answer_text(const Comparison& comparison, const std::vector<Series>& all) {
+  const auto [headline, details] = answer(comparison, all);
+  return details.empty() ? headline : headline + ' ' + details;
 }
 
 }  // namespace tapeline

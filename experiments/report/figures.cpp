@@ -8,52 +8,21 @@
 #include <map>
 #include <numbers>
 
-#include "experiments/report/tables.h"
+#include "experiments/report/figure_text.h"
+#include "experiments/report/variants.h"
 
 namespace tapeline {
 namespace {
 
-std::string times_text(double at, Index train_length) {
-  if (train_length == 0) return {};
-  return fmt::format("{}×", std::round(100 * at / static_cast<double>(train_length)) / 100);
-}
+/// Window positions that are looked at together, over all seeds: 1, 2, 3-4, 5-8, 9-16, ... A position alone
+/// is seen once a window, too seldom to be drawn.
+struct Octave {
+  Index first = 0, last = 0;
+  double total = 0, tokens = 0;  ///< nats over that many targets
+  double bits() const { return total / tokens / std::numbers::ln2; }
+};
 
-/// With the trained length where these differ.
-std::string curve_name(const Series& series, const std::vector<Series>& all) {
-  return common_train_length(all) != 0
-             ? series.name
-             : fmt::format("{} (trained at {})", series.name, number_text(series.train_length));
-}
-
-void add_mark(Figure& figure, const std::vector<Series>& all) {
-  const Index length = common_train_length(all);
-  if (length == 0) return;
-  figure.mark = static_cast<double>(length);
-  figure.mark_label = fmt::format("trained length {}", number_text(length));
-}
-
-/// "alibi 2.40 at 64, 2.38 at 1,024": first and last point of every curve.
-std::string ends_text(const Figure& figure) {
-  std::string text;
-  for (const Curve& curve : figure.curves) {
-    if (curve.points.empty()) continue;
-    const FigurePoint &first = curve.points.front(), &last = curve.points.back();
-    text += fmt::format("{} {} {:.2f} at {}", text.empty() ? "" : ";", curve.name, first.y,
-                        number_text(std::llround(first.x)));
-    if (curve.points.size() > 1)
-      text += fmt::format(", {:.2f} at {}", last.y, number_text(std::llround(last.x)));
-  }
-  return text;
-}
-
-/// The loss at window positions 1, 2, 3-4, 5-8, 9-16, ... at one length, over all seeds: a position alone is
-/// seen once a window, too seldom to be drawn.
-std::vector<FigurePoint> position_points(const std::vector<ResultRow>& rows, const Series& series,
-                                         Index length) {
-  struct Octave {
-    Index first = 0, last = 0;
-    double total = 0, tokens = 0;
-  };
+std::vector<Octave> position_octaves(const std::vector<ResultRow>& rows, const Series& series, Index length) {
   std::map<unsigned, Octave> octaves;
   for (const ResultRow& row : rows) {
     const EvaluationResult& result = row.result;
@@ -71,12 +40,30 @@ std::vector<FigurePoint> position_points(const std::vector<ResultRow>& rows, con
       into.tokens += static_cast<double>(bin.tokens);
     }
   }
-  std::vector<FigurePoint> points;
-  for (const auto& [number, octave] : octaves) {
-    points.push_back({std::sqrt(static_cast<double>(octave.first) * static_cast<double>(octave.last)),
-                      octave.total / octave.tokens / std::numbers::ln2});
+  std::vector<Octave> all;
+  for (const auto& [number, octave] : octaves) all.push_back(octave);
+  return all;
+}
+
+/// A series in the longest windows that it was evaluated at.
+struct PositionCurve {
+  std::string name;  ///< with the length, where it is not the longest of all
+  std::vector<Octave> octaves;
+};
+PositionCurve position_curve(const std::vector<ResultRow>& rows, const Series& series,
+                             const std::vector<Series>& all) {
+  PositionCurve curve{curve_name(series, all), {}};
+  const std::vector<Index> lengths = table_lengths(all);
+  for (auto length = lengths.rbegin(); length != lengths.rend() && curve.octaves.empty(); ++length) {
+    curve.octaves = position_octaves(rows, series, *length);
+    if (!curve.octaves.empty() && *length != lengths.back())
+      curve.name += fmt::format(", windows of {}", number_text(*length));
   }
-  return points;
+  return curve;
+}
+
+std::string position_unit(const Comparison& comparison) {
+  return comparison.config.data.tokenizer == "bytes" ? "bits per byte" : "bits per token";
 }
 
 }  // namespace
@@ -85,21 +72,10 @@ Figure loss_by_length(const Comparison& comparison, const std::vector<Series>& a
   Figure figure;
   figure.name = "loss_by_length";
   figure.title = "Loss against length";
-  figure.x_label = fmt::format("length of the evaluated window ({}{})", token_unit(comparison),
-                               common_train_length(all) == 0 ? "" : "; times the trained length");
   figure.y_label = "bits per byte";
-  const std::vector<Index> lengths = table_lengths(all);
-  for (const Index length : lengths) {
-    figure.ticks.push_back({static_cast<double>(length), number_text(length),
-                            times_text(static_cast<double>(length), common_train_length(all))});
-  }
-  if (!lengths.empty()) {
-    figure.x_first = static_cast<double>(lengths.front());
-    figure.x_last = static_cast<double>(std::max(lengths.back(), lengths.front() + 1));
-  }
   for (const Series& series : all) {
     Curve curve{curve_name(series, all), {}};
-    for (const Index length : lengths) {
+    for (const Index length : table_lengths(all)) {
       const SeriesPoint* point = series.at(length);
       if (point == nullptr || point->bits_per_byte.count == 0) continue;
       curve.points.push_back(
@@ -107,10 +83,10 @@ Figure loss_by_length(const Comparison& comparison, const std::vector<Series>& a
     }
     figure.curves.push_back(std::move(curve));
   }
-  add_mark(figure, all);
+  set_length_axis(figure, comparison, all);
   figure.alternative =
-      "Line chart of bits per byte against the length of the evaluated window, non-overlapping windows:" +
-      ends_text(figure) + ".";
+      "Line chart of bits per byte against the length of the evaluated window, non-overlapping windows." +
+      finding_text(figure) + ends_text(figure);
   return figure;
 }
 
@@ -119,28 +95,56 @@ Figure loss_by_position(const Comparison& comparison, const std::vector<Series>&
   figure.name = "loss_by_position";
   figure.title = "Loss by position in the window";
   figure.x_label = fmt::format("position in the window ({})", token_unit(comparison));
-  const bool bytes = comparison.config.data.tokenizer == "bytes";
-  figure.y_label = bytes ? "bits per byte" : "bits per token";
+  figure.y_label = position_unit(comparison);
   const std::vector<ResultRow> rows = result_rows(comparison.cells);
   const std::vector<Index> lengths = table_lengths(all);
   for (const Series& series : all) {
-    Curve curve{curve_name(series, all), {}};
-    for (auto length = lengths.rbegin(); length != lengths.rend() && curve.points.empty(); ++length) {
-      curve.points = position_points(rows, series, *length);
-      if (!curve.points.empty() && *length != lengths.back())
-        curve.name += fmt::format(", windows of {}", number_text(*length));
+    const PositionCurve found = position_curve(rows, series, all);
+    Curve curve{found.name, {}};
+    for (const Octave& octave : found.octaves) {
+      const double middle = std::sqrt(static_cast<double>(octave.first) * static_cast<double>(octave.last));
+      curve.points.push_back({middle, octave.bits()});
+      figure.x_last = std::max(figure.x_last, middle);
     }
-    for (const FigurePoint& point : curve.points) figure.x_last = std::max(figure.x_last, point.x);
     figure.curves.push_back(std::move(curve));
   }
   if (!lengths.empty()) figure.x_last = std::max(figure.x_last, static_cast<double>(lengths.back()));
   for (Index at = 1; static_cast<double>(at) <= figure.x_last; at *= 2) {
     figure.ticks.push_back({static_cast<double>(at), number_text(at), {}});
   }
-  add_mark(figure, all);
-  figure.alternative = fmt::format("Line chart of {} against the position in the window:{}.", figure.y_label,
-                                   ends_text(figure));
+  set_trained_mark(figure, all);
+  figure.alternative = fmt::format("Line chart of {} against the position in the window.{}{}", figure.y_label,
+                                   finding_text(figure), ends_text(figure));
   return figure;
+}
+
+ReportTable position_table(const Comparison& comparison, const std::vector<Series>& all) {
+  ReportTable table;
+  table.title = fmt::format("{} by position in the longest window", position_unit(comparison));
+  table.title.front() = 'B';
+  table.header = {variant_word(comparison.config)};
+  std::vector<PositionCurve> curves;
+  std::map<Index, std::string> columns;  // by the last position of an octave
+  const std::vector<ResultRow> rows = result_rows(comparison.cells);
+  for (const Series& series : all) {
+    curves.push_back(position_curve(rows, series, all));
+    for (const Octave& octave : curves.back().octaves) {
+      columns[octave.last] = octave.first == octave.last
+                                 ? number_text(octave.last)
+                                 : fmt::format("{}–{}", number_text(octave.first), number_text(octave.last));
+    }
+  }
+  for (const auto& [last, header] : columns) table.header.push_back(header);
+  for (const PositionCurve& curve : curves) {
+    std::vector<std::string> row = {curve.name};
+    for (const auto& [last, header] : columns) {
+      const auto octave = std::ranges::find(curve.octaves, last, &Octave::last);
+      row.push_back(octave == curve.octaves.end() ? std::string("–") : fmt::format("{:.3f}", octave->bits()));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  table.notes = {"Means over the positions of a column and over seeds."};
+  return table;
 }
 
 }  // namespace tapeline

@@ -5,6 +5,7 @@
 #include "experiments/compare/comparison.h"
 #include "experiments/compare/summary.h"
 #include "experiments/report/figure.h"
+#include "experiments/report/tables.h"
 
 namespace tapeline {
 
@@ -14,5 +15,7 @@ Figure loss_by_length(const Comparison& comparison, const std::vector<Series>& a
 
 /// Bits per byte against the position in the longest window that each series was evaluated at.
 Figure loss_by_position(const Comparison& comparison, const std::vector<Series>& all);
+/// Its numbers.
+ReportTable position_table(const Comparison& comparison, const std::vector<Series>& all);
 
 }  // namespace tapeline

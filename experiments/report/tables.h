@@ -28,6 +28,19 @@ std::string token_unit(const Comparison& comparison);
 /// The trained length of all series; 0 when they differ.
 Index common_train_length(const std::vector<Series>& all);
 
+/// "2.402", "2.402 ±0.013": a mean with the half-width of its interval, when it has one.
+std::string interval_text(const Estimate& estimate, int digits);
+/// "1,024" and how many times the trained length, when all share one: "1,024 (16×)".
+std::string length_header(Index length, Index train_length);
+/// What the ± of a table is, or that there is none.
+std::string seeds_note(const Comparison& comparison);
+/// A table with a row a series: its first column, and where the trained lengths differ a second one with
+/// them.
+ReportTable table_of_series(const Comparison& comparison, const std::vector<Series>& all);
+/// What stands in these columns for `series`.
+std::vector<std::string> row_label(const std::string& name, const Series& series,
+                                   const std::vector<Series>& all);
+
 /// "2.402", "2.402 ±0.013"; "n/a" for a refused length, "diverged", "–" for what was not evaluated.
 std::string bits_text(const SeriesPoint* point);
 
@@ -41,9 +54,6 @@ ReportTable sliding_table(const Comparison& comparison, const std::vector<Series
 
 /// Perplexity at each length over perplexity at the trained length, tail included.
 ReportTable ratio_table(const Comparison& comparison, const std::vector<Series>& all);
-
-/// What each cell was trained to, and how fast.
-ReportTable training_table(const Comparison& comparison);
 
 /// A table for a terminal of `width` columns (0: none, no limit), its title above, its notes below. What is
 /// too wide is set as several tables, one below the other, each with the first columns.

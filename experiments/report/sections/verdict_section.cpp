@@ -1,0 +1,86 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "experiments/report/html.h"
+#include "experiments/report/html_parts.h"
+#include "experiments/report/sections/section.h"
+
+namespace tapeline {
+namespace {
+
+Index count_of(const std::vector<CriterionResult>& criteria, Verdict verdict) {
+  return std::ranges::count_if(
+      criteria, [&](const CriterionResult& criterion) { return criterion.verdict == verdict; });
+}
+
+/// "Of 9 criteria that were measured 6 hold, 1 fails, 2 are inconclusive. Declared before the run: C1 holds,
+/// C2 fails."
+std::string summary_text(const std::vector<CriterionResult>& criteria) {
+  const Index holding = count_of(criteria, Verdict::holds), failing = count_of(criteria, Verdict::fails),
+              open = count_of(criteria, Verdict::inconclusive), measured = holding + failing + open;
+  if (measured == 0) return "None of the criteria was measured here.";
+  std::string text = fmt::format("Of {} criteri{} measured here {} hold{}, {} fail{} and {} {} inconclusive.",
+                                 measured, measured == 1 ? "on" : "a", holding, holding == 1 ? "s" : "",
+                                 failing, failing == 1 ? "s" : "", open, open == 1 ? "is" : "are");
+  std::vector<std::string> primary;
+  for (const CriterionResult& criterion : criteria) {
+    if (criterion.primary)
+      primary.push_back(fmt::format(
+          "{} {}", criterion.id, criterion.verdict ? verdict_text(*criterion.verdict) : "was not measured"));
+  }
+  if (!primary.empty()) text += fmt::format(" Primary, declared before the run: {}.", joined(primary));
+  return text;
+}
+
+std::string certainty_note(const Comparison& comparison) {
+  if (comparison.config.compare.seeds == 1) {
+    return "One seed: there is no interval over seeds, so what needs one is inconclusive. Train several with "
+           "--seeds 3.";
+  }
+  return fmt::format(
+      "How sure: {} seeds, encodings compared within a seed, 95 % t-intervals. A criterion holds when the "
+      "whole interval is on the side that was asked for, fails when the whole of it is on the other, and is "
+      "inconclusive when it reaches over both. The thresholds were fixed before the run.",
+      comparison.config.compare.seeds);
+}
+
+/// One criterion as an item of the list: verdict, statement, what was asked and found, why.
+std::string criterion_item(const CriterionResult& criterion) {
+  const std::string word = criterion.verdict ? verdict_text(*criterion.verdict) : std::string("not measured");
+  const std::string look = criterion.verdict ? word : std::string("note");
+  std::string text = fmt::format("<li><p class=\"verdict {}\">{}</p>\n<div><p><strong>{}</strong> {}{}</p>\n",
+                                 look, word, html_escape(criterion.id), html_escape(criterion.statement),
+                                 criterion.primary ? " <em>(primary)</em>" : "");
+  std::string facts;
+  if (!criterion.threshold.empty()) facts += fmt::format("Asked: {}. ", criterion.threshold);
+  if (!criterion.figure.empty()) facts += fmt::format("Found: {}. ", criterion.figure);
+  if (!criterion.reason.empty()) facts += criterion.reason + '.';
+  if (!facts.empty()) text += html_note(facts);
+  return text + "</div></li>\n";
+}
+
+std::string criterion_list(const std::vector<CriterionResult>& criteria, bool measured) {
+  std::string items;
+  for (const CriterionResult& criterion : criteria) {
+    if (criterion.verdict.has_value() == measured) items += criterion_item(criterion);
+  }
+  return items.empty() ? items : "<ul class=\"verdicts\">\n" + items + "</ul>\n";
+}
+
+}  // namespace
+
+Section verdict_section(const ReportData& data) {
+  Section section{"verdicts", "Verdicts", "Verdicts", {}};
+  if (data.criteria.empty()) return section;
+  section.body = html_paragraph(summary_text(data.criteria)) + criterion_list(data.criteria, true);
+  if (const std::string others = criterion_list(data.criteria, false); !others.empty()) {
+    const auto count = std::ranges::count_if(
+        data.criteria, [](const CriterionResult& criterion) { return !criterion.verdict; });
+    section.body += html_folded(fmt::format("{} not measured here", count), others);
+  }
+  section.body += html_note(certainty_note(data.comparison));
+  return section;
+}
+
+}  // namespace tapeline
