@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -84,12 +83,7 @@ std::string json_text(const Comparison& comparison, const ReportOutcome& outcome
   std::vector<std::string> read;
   for (const fs::path& folder : folders) read.push_back(folder.string());
   std::vector<std::string> figures;
-  if (outcome.figures_missing.empty()) {
-    for (const auto& entry : fs::directory_iterator(outcome.page.parent_path() / "figures")) {
-      if (entry.path().extension() == ".svg") figures.push_back(entry.path().string());
-    }
-    std::ranges::sort(figures);
-  }
+  for (const fs::path& figure : outcome.figures) figures.push_back(figure.string());
   return printed_json({{"report", outcome.page.string()},
                        {"folders", read},
                        {"models", comparison.cells.size()},

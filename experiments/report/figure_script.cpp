@@ -81,7 +81,8 @@ std::string single_axes(const Figure& figure) {
       "set ylabel {} noenhanced textcolor rgb '{}'\n"
       "set key outside right center Left reverse samplen 2.5 spacing 1.3 noenhanced textcolor rgb '{}'\n",
       tics, two_lines ? 5.5 : 4.0,
-      gnuplot_quoted(two_lines ? fmt::format("{}; {}", figure.x_label, figure.below_label) : figure.x_label),
+      gnuplot_quoted(two_lines ? fmt::format("{} (below: {})", figure.x_label, figure.below_label)
+                               : figure.x_label),
       two_lines ? -1.2 : -0.2, figure_ink, gnuplot_quoted(figure.y_label), figure_ink, figure_ink);
   if (figure.mark > 0) {
     text += fmt::format(

@@ -39,11 +39,12 @@ std::string FigureSheet::add(const Figure& figure, std::string_view caption) {
     missing_ = error.what();
     return html_note("No figures: " + missing_);
   }
+  drawn_.push_back(folder_ / (figure.name + ".svg"));
   return fmt::format(
       "<figure>\n<div class=\"drawing\" role=\"region\" tabindex=\"0\" "
       "aria-label=\"{}\"><div>{}</div></div>\n"
       "{}<figcaption>{}</figcaption>\n</figure>\n",
-      html_escape("Figure: " + figure.title), inline_svg(read_file(folder_ / (figure.name + ".svg")), figure),
+      html_escape("Figure: " + figure.title), inline_svg(read_file(drawn_.back()), figure),
       narrow_legend(figure), html_escape(caption));
 }
 

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "experiments/report/figure.h"
 
@@ -20,10 +21,13 @@ class FigureSheet {
 
   /// Why there are no figures; empty when there are.
   const std::string& missing() const { return missing_; }
+  /// The SVG of every figure that was drawn.
+  const std::vector<std::filesystem::path>& drawn() const { return drawn_; }
 
  private:
   std::filesystem::path folder_;
   std::string missing_;
+  std::vector<std::filesystem::path> drawn_;
 };
 
 }  // namespace tapeline

@@ -33,7 +33,7 @@ void set_trained_mark(Figure& figure, const std::vector<Series>& all) {
 
 void set_length_axis(Figure& figure, const Comparison& comparison, const std::vector<Series>& all) {
   const Index trained = common_train_length(all);
-  figure.x_label = fmt::format("length of the evaluated window ({})", token_unit(comparison));
+  figure.x_label = fmt::format("length of the evaluated window in {}", token_unit(comparison));
   figure.below_label = "times the trained length";
   std::set<double> lengths;
   for (const Curve& curve : figure.curves) {

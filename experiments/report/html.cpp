@@ -34,7 +34,7 @@ figcaption { margin-top: .35rem; }
 .legend span::before { content: ""; display: inline-block; width: 1.1rem; border-top: 3px solid var(--curve);
   vertical-align: middle; margin-right: .35rem; }
 .scroll { overflow-x: auto; margin-top: .4rem; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; white-space: nowrap; min-width: 24rem;
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; white-space: nowrap; min-width: min(24rem, 100cqw);
   overflow-wrap: normal; }
 th, td { padding: .3rem .8rem; text-align: right; border-bottom: 1px solid var(--grid); }
 th { font-weight: 600; }

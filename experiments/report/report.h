@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "experiments/compare/comparison.h"
 
@@ -10,7 +11,8 @@ namespace tapeline {
 /// Where the report stands, and what could not be drawn.
 struct ReportOutcome {
   std::filesystem::path page;
-  std::string figures_missing;  ///< why there are no figures; empty when there are
+  std::string figures_missing;                      ///< why there are no figures; empty when there are
+  std::vector<std::filesystem::path> figures = {};  ///< the SVG of each
 };
 
 /// Writes `folder`/report.html, one file that needs nothing else, and `folder`/figures. Without gnuplot the
