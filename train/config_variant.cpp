@@ -133,10 +133,24 @@ std::string refused_change(const PositionalConfig& trained, const ConfigDifferen
   for (const ConfigKey& candidate : config_keys()) {
     if (can_change(candidate, trained)) changeable.push_back(candidate.name);
   }
-  return fmt::format(
-      "{} and cannot change any more: the weights were trained with it; of a model with {} positions these "
-      "can: {}",
-      change, trained.name(), fmt::join(changeable, ", "));
+  const bool positional = difference.key.starts_with("positional.");
+  if (positional && !acts_on_positions(trained, difference.key)) {
+    return fmt::format("sets {}, and the model was trained with {} positions, which have no such key",
+                       difference.key, trained.name());
+  }
+  if (!positional)
+    return change + " and cannot change any more; of a trained model only positional settings can";
+  // Its neighbours in the same table; where none can, all that can are too many for a line.
+  const std::string table = difference.key.substr(0, difference.key.rfind('.') + 1);
+  std::vector<std::string_view> neighbours;
+  for (const std::string_view name : changeable) {
+    if (table != "positional." && name.starts_with(table)) neighbours.push_back(name.substr(table.size()));
+  }
+  const std::string others = neighbours.empty()
+                                 ? std::string("man tapeline-config tells what can")
+                                 : fmt::format("of {} these can: {}", table.substr(0, table.size() - 1),
+                                               fmt::join(neighbours, ", "));
+  return fmt::format("{} and cannot change any more: the weights were trained with it; {}", change, others);
 }
 
 }  // namespace

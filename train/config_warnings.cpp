@@ -30,7 +30,19 @@ std::vector<std::string> positional_warnings(const Config& config) {
         "scale is 1 and changes nothing; for a model trained at {} give about as much",
         score.floor_scale, longest, config.train.length));
   }
+  if (positional.keys.sinks > 0 && positional.keys.window == 0) {
+    warnings.push_back(
+        fmt::format("positional.keys.sinks is {} and positional.keys.window 0: every query sees all keys, "
+                    "the sinks change nothing; give a window",
+                    positional.keys.sinks));
+  }
   const Index maximum = positional.randomized.maximum;
+  if (maximum == 0 && positional.randomized.evaluation != "arange") {
+    warnings.push_back(
+        fmt::format("positional.randomized.evaluation is \"{}\" and positional.randomized.maximum 0: nothing "
+                    "is drawn",
+                    positional.randomized.evaluation));
+  }
   if (maximum == 0) return warnings;
   if (longest > maximum) {
     warnings.push_back(
@@ -45,6 +57,32 @@ std::vector<std::string> positional_warnings(const Config& config) {
         maximum, sinusoidal_base(config)));
   }
   return warnings;
+}
+
+std::vector<std::string> keys_by_trained_length(const Config& config) {
+  const PositionalConfig& positional = config.positional;
+  std::vector<std::string> names;
+  const auto text = [&](const ConfigKey& key) {
+    const OptionValue value = key.get(config);
+    return std::holds_alternative<std::string>(value) ? std::get<std::string>(value) : std::string();
+  };
+  const auto is_set = [&](std::string_view name, std::string_view nothing) {
+    const ConfigKey* key = find_config_key(name);
+    return key != nullptr && text(*key) != nothing;
+  };
+  for (const ConfigKey& key : config_keys()) {
+    if (!key.name.starts_with("positional.") || !acts_on_positions(positional, key.name)) continue;
+    if (key.name == "positional.learned.rows" && std::get<Index>(key.get(config)) == 0) {
+      names.push_back(key.name);
+      continue;
+    }
+    if (text(key) != "auto") continue;
+    // Without a scaling, and without logn, these have nothing to say.
+    if (key.name.starts_with("positional.rope.") && !is_set("positional.rope.scaling", "none")) continue;
+    if (key.name == "positional.score.base_length" && positional.score.scale != "logn") continue;
+    names.push_back(key.name);
+  }
+  return names;
 }
 
 }  // namespace tapeline

@@ -24,6 +24,7 @@
 #include "layers/generate.h"
 #include "layers/positional/registry.h"
 #include "train/checkpoint.h"
+#include "train/config_text.h"
 #include "train/log.h"
 #include "train/progress.h"
 #include "train/run_folder.h"
@@ -110,13 +111,19 @@ std::string stats_text(const Speed& speed, const GeneratedTexts& made) {
 }
 
 /// Says what became of a text that is longer than those the model was trained on.
-void tell_length(const Transformer& model, Index length, Index slides) {
+void tell_length(const Transformer& model, const Config& config, Index length, Index slides) {
   const ModelPlan& plan = model.plan();
   if (slides > 0) {
     spdlog::warn(
         "{} positions end at row {}: the window was begun anew {}, and what stood before it forgotten",
         model.limited_by(), model.max_length().value_or(0), times_text(slides));
   } else if (length > plan.train_length) {
+    // What an encoding does by itself is no longer said where its settings are others.
+    if (const std::string settings = positional_changes(config); !settings.empty()) {
+      spdlog::info("{} tokens, trained length {}: {} positions with {}", length, plan.train_length,
+                   plan.positional.name(), settings);
+      return;
+    }
     for (const std::string& kind : plan.positional.kinds()) {
       spdlog::info("{} tokens, trained length {}: past it {} {}", length, plan.train_length, kind,
                    encoding_kind(kind).beyond);
@@ -221,7 +228,7 @@ int generate_text(const GenerateOptions& options) {
   if (options.stats) write_note(stats_text(speed, made));
   std::size_t longest = 0;
   for (const std::vector<Token>& text : made.texts) longest = std::max(longest, text.size());
-  tell_length(*model, static_cast<Index>(prompt.size() + longest), made.slides);
+  tell_length(*model, config.config, static_cast<Index>(prompt.size() + longest), made.slides);
   stop_if_signalled();
   return exit_code::done;
 }

@@ -21,7 +21,9 @@ void read_word(ResolvedConfig& config, const Checkpoint& checkpoint, const std::
     config = resolve_config(sources);
     return;
   }
-  const Assignment assignment = read_assignment(word, "--positional", std::string(positional_prefix));
+  const bool whole_key = word.starts_with(positional_prefix);
+  const Assignment assignment =
+      read_assignment(word, "--positional", whole_key ? std::string() : std::string(positional_prefix));
   const PositionalConfig& trained = config.config.positional;
   require<ConfigError>(
       assignment.key != "positional.kind" && acts_on_positions(trained, assignment.key),
@@ -51,7 +53,7 @@ Option positional_option(std::vector<std::string>& target) {
           .value = "KEY=VALUE",
           .help =
               "what can be changed after training, relative to [positional], one or several: "
-              "rope.scaling=ntk rope.factor=auto; or a TOML file of such keys",
+              "rope.scaling=ntk rope.factor=auto; or a TOML file with a [positional] table",
           .target = &target,
           .offers = changeable_keys()};
 }

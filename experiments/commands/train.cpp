@@ -137,6 +137,17 @@ void warn_of_preset(const ResolvedConfig& start, const ResolvedConfig& config) {
   }
 }
 
+/// What is left to the trained length follows it, away from the one that the weights know.
+void warn_of_length(const ResolvedConfig& start, const ResolvedConfig& config) {
+  const Index before = start.config.train.length, now = config.config.train.length;
+  const std::vector<std::string> keys = keys_by_trained_length(config.config);
+  if (before == now || keys.empty()) return;
+  spdlog::warn(
+      "--from: the weights were trained at length {}, this run trains at {}, and what is left to the trained "
+      "length now goes by {}: {}; give numbers where the weights' own are meant",
+      before, now, now, fmt::join(keys, ", "));
+}
+
 int train(const TrainCommand& command) {
   command.output.set_up_computing();
   const double budget = command.budget.empty() ? 0 : parse_duration(command.budget, "--budget");
@@ -152,6 +163,7 @@ int train(const TrainCommand& command) {
   const std::optional<ResolvedConfig> start = goes_on ? std::nullopt : start_of(command);
   ResolvedConfig config = command.config.resolve(goes_on ? run.config_file().string() : "", start);
   if (start && command.config.names_preset()) warn_of_preset(*start, config);
+  if (start) warn_of_length(*start, config);
   if (!config.config.compare.variants.empty() && !goes_on)
     spdlog::warn(
         "the configuration has [[compare.variant]] tables: they are for tapeline compare; this trains "

@@ -189,6 +189,9 @@ std::string positions_text(const Listing& listing) {
   std::string text =
       pattern.empty() ? config_text(listing, "positional.kind") : fmt::format("{} over the layers", pattern);
   text += fmt::format(", trained at length {}", config_text(listing, "train.length"));
+  const std::string scaling = set("positional.rope.scaling", "none");
+  if (!scaling.empty() && text.find("rope") != std::string::npos)
+    text += fmt::format(", scaled by {}, factor {}", scaling, config_text(listing, "positional.rope.factor"));
   const std::string maximum = set("positional.randomized.maximum", "0");
   if (!maximum.empty()) text += fmt::format(", at positions drawn below {}", maximum);
   const std::string window = set("positional.keys.window", "0"), sinks = set("positional.keys.sinks", "0");

@@ -197,7 +197,7 @@ TEST_CASE("wrappers: what can change after training: scales without weights, how
   CHECK(refusal(mixed, {{"positional.rope.base", "500"}}) == "none");
   CHECK(refusal(mixed, {{"positional.learned.beyond", "clamp"}}) == "none");
   CHECK(contains(refusal(mixed, {{"positional.layers.pattern", "rope,learned"}}),
-                 "of a model with learned/rope positions"));
+                 "man tapeline-config tells what can"));
 }
 
 TEST_CASE("wrappers: stored variants whose pattern has a kind that is left out are dropped") {
