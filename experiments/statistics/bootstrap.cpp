@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "core/error.h"
 #include "experiments/statistics/student.h"
@@ -9,44 +10,31 @@
 namespace tapeline {
 namespace {
 
-/// The blocks of every term, block by block: one draw reads them in one go.
-class Blocks {
- public:
-  explicit Blocks(const std::vector<BootstrapTerm>& terms)
-      : count_(terms.front().blocks.size()), losses_(terms.size() * count_), sums_(terms.size()) {
-    for (std::size_t t = 0; t < terms.size(); ++t) {
-      weights_.push_back(terms[t].weight);
-      for (std::size_t b = 0; b < count_; ++b) {
-        const SegmentLoss& loss = terms[t].blocks[b];
-        losses_[b * terms.size() + t] = {loss.total, static_cast<double>(loss.tokens)};
-      }
+/// The losses of one term, its totals and its tokens apart.
+struct Losses {
+  explicit Losses(const BootstrapTerm& term) : weight(term.weight) {
+    for (const SegmentLoss& block : term.blocks) {
+      totals.push_back(block.total);
+      tokens.push_back(static_cast<double>(block.tokens));
     }
   }
-
-  std::size_t count() const { return count_; }
-
-  void clear() { std::ranges::fill(sums_, Sum{}); }
-  void add(std::size_t block) {
-    const Sum* losses = losses_.data() + block * sums_.size();
-    for (std::size_t t = 0; t < sums_.size(); ++t) {
-      sums_[t].total += losses[t].total;
-      sums_[t].tokens += losses[t].tokens;
-    }
-  }
-  double value() const {
-    double value = 0;
-    for (std::size_t t = 0; t < sums_.size(); ++t) value += weights_[t] * sums_[t].total / sums_[t].tokens;
-    return value;
-  }
-
- private:
-  struct Sum {
-    double total = 0, tokens = 0;
-  };
-  std::size_t count_;
-  std::vector<Sum> losses_, sums_;
-  std::vector<double> weights_;
+  double weight;
+  std::vector<double> totals, tokens;
 };
+
+/// The sum over the terms, of the blocks of these numbers.
+double value_of(const std::vector<Losses>& terms, const std::vector<std::uint32_t>& blocks) {
+  double value = 0;
+  for (const Losses& term : terms) {
+    double total = 0, tokens = 0;
+    for (const std::uint32_t block : blocks) {
+      total += term.totals[block];
+      tokens += term.tokens[block];
+    }
+    value += term.weight * total / tokens;
+  }
+  return value;
+}
 
 /// The quantile of sorted values, between neighbours in proportion.
 double quantile(const std::vector<double>& sorted, double probability) {
@@ -70,21 +58,22 @@ BootstrapInterval bootstrap(const std::vector<BootstrapTerm>& terms, RandomKey k
   BootstrapInterval interval;
   interval.blocks = static_cast<Index>(terms.front().blocks.size());
   if (interval.blocks == 0) return interval;
-  Blocks blocks(terms);
-  for (std::size_t b = 0; b < blocks.count(); ++b) blocks.add(b);
-  interval.mean = blocks.value();
-  if (interval.blocks < 2 || !std::isfinite(interval.mean)) return interval;
+  const std::vector<Losses> losses(terms.begin(), terms.end());
+  const std::size_t blocks = terms.front().blocks.size();
+  std::vector<std::uint32_t> drawn(blocks);
+  std::iota(drawn.begin(), drawn.end(), 0u);
+  interval.mean = value_of(losses, drawn);
+  if (blocks < 2 || !std::isfinite(interval.mean)) return interval;
 
-  const std::size_t words = (blocks.count() + 3) / 4;
-  std::vector<std::uint32_t> random(4 * words);
+  const std::size_t quads = (blocks + 3) / 4;
+  std::vector<std::uint32_t> random(4 * quads);
   std::vector<double> means;
   for (Index draw = 0; draw < draws; ++draw) {
-    random_blocks(key, 0, static_cast<std::uint64_t>(draw), words, random.data());
-    blocks.clear();
+    random_blocks(key, 0, static_cast<std::uint64_t>(draw), quads, random.data());
     // A word scaled to the number of blocks: some are likelier than others by less than blocks / 2^32.
-    for (std::size_t b = 0; b < blocks.count(); ++b)
-      blocks.add(random[b] * std::uint64_t{blocks.count()} >> 32);
-    means.push_back(blocks.value());
+    for (std::size_t b = 0; b < blocks; ++b)
+      drawn[b] = static_cast<std::uint32_t>(std::uint64_t{random[b]} * blocks >> 32);
+    means.push_back(value_of(losses, drawn));
   }
   std::ranges::sort(means);
   const auto count = static_cast<double>(interval.blocks);
