@@ -82,6 +82,7 @@ lengths = [128, 256, 512, 1024, 2048, 4096]
 sliding_tokens = 16384
 [compare]
 seeds = 1
+thresholds = "paper-1"
 [[compare.variant]]
 name = "alibi-64"
 positional.kind = "alibi"

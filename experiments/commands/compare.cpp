@@ -14,10 +14,10 @@
 #include "experiments/command_line/as_typed.h"
 #include "experiments/commands/common.h"
 #include "experiments/commands/compare_budget.h"
+#include "experiments/commands/conclusion.h"
 #include "experiments/commands/dry_run.h"
 #include "experiments/compare/job.h"
 #include "experiments/compare/time_estimate.h"
-#include "experiments/criteria/criterion.h"
 #include "experiments/duration.h"
 #include "experiments/exit_code.h"
 #include "experiments/output.h"
@@ -127,27 +127,6 @@ std::filesystem::path folder_of(const CompareCommand& command, const Share& shar
          (share.whole() ? name : fmt::format("{}-cells-{}-of-{}", name, share.number, share.of));
 }
 
-/// What --check says: the exit code, and on standard error which primary criteria fail and which are open.
-int check(const std::vector<CriterionResult>& criteria) {
-  bool failed = false, looked = false;
-  for (const CriterionResult& result : criteria) {
-    if (!result.primary) continue;
-    looked = true;
-    const std::string why = result.reason.empty() ? std::string() : fmt::format(" ({})", result.reason);
-    if (result.verdict == Verdict::fails) {
-      failed = true;
-      write_error(fmt::format("compare --check: {} fails: asked {}, found {}{}", result.id, result.threshold,
-                              result.figure, why));
-    } else if (result.verdict != Verdict::holds) {
-      spdlog::warn("--check: {} is {}, which is no failure{}", result.id, verdict_text(result.verdict), why);
-    }
-  }
-  if (!looked)
-    spdlog::warn(
-        "--check: compare.claims with compare.thresholds names no primary criterion: nothing is checked");
-  return failed ? exit_code::unmet : exit_code::done;
-}
-
 int compare(const CompareCommand& command) {
   command.output.set_up_computing();
   const Share share = command.cells.empty() ? Share{} : parse_share(command.cells, "--cells");
@@ -157,8 +136,10 @@ int compare(const CompareCommand& command) {
                        "--budget {} does not go with --cells {}: every share would choose for itself; give "
                        "all of them the same --seeds and --set train.steps=N",
                        command.budget, share.text());
-  require<ConfigError>(!command.check || share.whole(),
-                       "--check does not go with --cells {}: criteria are judged on all cells", share.text());
+  require<ConfigError>(
+      !command.check || share.whole(),
+      "--check does not go with --cells {}: criteria are judged on all cells; give it to tapeline report",
+      share.text());
   ResolvedConfig config = command.config.resolve();
   const std::filesystem::path folder = folder_of(command, share);
   const RunFolder run(folder);
@@ -182,19 +163,10 @@ int compare(const CompareCommand& command) {
     return exit_code::done;
   }
 
-  const ReportOutcome report = write_report(comparison, folder);
-  if (!report.figures_missing.empty()) spdlog::warn("{}", report.figures_missing);
-  const std::vector<CriterionResult> criteria = judge(comparison);
-  const std::string claims = criteria_json(criteria);
-  write_file(folder / "claims.json", claims);
-  if (command.output.json) {
-    write_output(json_results(comparison, folder, report, claims));
-  } else {
-    const std::string verdicts = criteria_text(criteria, terminal_width());
-    write_output(fmt::format("{}{}{}\nreport: {}\n", terminal_report(comparison),
-                             verdicts.empty() ? "" : "\n", verdicts, report.page.string()));
-  }
-  return command.check ? check(criteria) : exit_code::done;
+  const Conclusion conclusion = conclude(comparison, folder);
+  write_output(command.output.json ? json_results(comparison, folder, conclusion.report, conclusion.claims)
+                                   : conclusion_text(comparison, conclusion));
+  return command.check ? check_criteria(conclusion.criteria, "compare") : exit_code::done;
 }
 
 }  // namespace
@@ -275,17 +247,7 @@ Command compare_command() {
       "--cells 2/5 is the second of five shares of about equal cost, whole seeds where that comes out even, "
       "and with --sweep whole variants. Shares may run at the same time; each has a folder of its own, which "
       "no other process may use, and the configuration of the whole.",
-      "At the end the criteria that compare.claims names, C1 to C12, are judged: claims about none but the "
-      "named "
-      "encodings with their default settings, by a frozen set of thresholds (compare.thresholds, which a "
-      "preset "
-      "chooses). A criterion holds when the whole 95 % interval over seeds, paired, meets the threshold, "
-      "fails "
-      "when none of it does, and is inconclusive otherwise, also with one seed, which has no interval. "
-      "Beside it "
-      "stands the interval of a block bootstrap over the scored text. Diverged seeds are named and left out. "
-      "With "
-      "--check the exit status is 4 when C1, C2, C4 or C5 fails; smoke-1 only prints.",
+      criteria_help,
       "A comparison that was stopped goes on with the same command: what is finished is not done again, an "
       "interrupted training goes on from its last checkpoint, and the bytes of the results are those of an "
       "undisturbed one."};

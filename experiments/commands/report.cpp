@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/files.h"
 #include "experiments/commands/common.h"
+#include "experiments/commands/conclusion.h"
 #include "experiments/compare/stored.h"
 #include "experiments/exit_code.h"
 #include "experiments/output.h"
@@ -26,7 +27,7 @@ namespace fs = std::filesystem;
 struct ReportCommand {
   std::vector<std::string> folders;
   std::string out;
-  bool open = false;
+  bool open = false, check = false;
   OutputOptions output;
 };
 
@@ -58,7 +59,8 @@ void check_out(const fs::path& out, const std::vector<fs::path>& folders) {
       "folder",
       out.string());
   if (holds_report(out)) return;
-  for (const char* name : {"report.html", "results.csv", "positions.csv", "sweep.csv", "figures"}) {
+  for (const char* name :
+       {"report.html", "results.csv", "positions.csv", "probes.csv", "sweep.csv", "claims.json", "figures"}) {
     require<ConfigError>(!fs::exists(out / name),
                          "report: --out \"{}\" has a \"{}\" that no report of tapeline stands beside; give "
                          "another folder, or move it away",
@@ -78,8 +80,9 @@ fs::path report_folder(const ReportCommand& command, const std::vector<fs::path>
   return command.out;
 }
 
-std::string json_text(const Comparison& comparison, const ReportOutcome& outcome,
+std::string json_text(const Comparison& comparison, const Conclusion& conclusion,
                       const std::vector<fs::path>& folders) {
+  const ReportOutcome& outcome = conclusion.report;
   std::vector<std::string> read;
   for (const fs::path& folder : folders) read.push_back(folder.string());
   std::vector<std::string> figures;
@@ -89,6 +92,7 @@ std::string json_text(const Comparison& comparison, const ReportOutcome& outcome
                        {"models", comparison.cells.size()},
                        {"missing", missing_cells(comparison)},
                        {"answer", answer_text(comparison, summarize(result_rows(comparison.cells)))},
+                       {"claims", nlohmann::ordered_json::parse(conclusion.claims)},
                        {"figures", figures}});
 }
 
@@ -99,17 +103,16 @@ int report(const ReportCommand& command) {
   const Comparison comparison = read_comparison(folders);
   if (const std::string missing = missing_text(comparison); !missing.empty()) spdlog::warn("{}", missing);
 
-  const ReportOutcome outcome = write_report(comparison, out);
-  if (!outcome.figures_missing.empty()) spdlog::warn("{}", outcome.figures_missing);
+  const Conclusion conclusion = conclude(comparison, out);
   if (!same_folder(out, folders.front())) write_tables(out, comparison);
-  write_output(command.output.json
-                   ? json_text(comparison, outcome, folders)
-                   : terminal_report(comparison) + "\nreport: " + outcome.page.string() + '\n');
+  write_output(command.output.json ? json_text(comparison, conclusion, folders)
+                                   : conclusion_text(comparison, conclusion));
   if (command.open) {
-    if (const std::string reason = open_page(outcome.page); !reason.empty())
-      spdlog::warn("--open: {}; the page is {}", reason, fs::absolute(outcome.page).string());
+    const fs::path& page = conclusion.report.page;
+    if (const std::string reason = open_page(page); !reason.empty())
+      spdlog::warn("--open: {}; the page is {}", reason, fs::absolute(page).string());
   }
-  return exit_code::done;
+  return command.check ? check_criteria(conclusion.criteria, "report") : exit_code::done;
 }
 
 }  // namespace
@@ -134,14 +137,18 @@ Command report_command() {
        .target = &options->out,
        .path = Option::Path::folder},
       {.name = "--open", .help = "show the page in the desktop's browser", .target = &options->open},
+      {.name = "--check",
+       .help = "exit with 4 when a primary criterion fails, as compare --check",
+       .target = &options->check},
   };
   command.details = {
       "Reads the results of every finished model in the folder and writes report.html with its figures anew; "
       "nothing is trained or evaluated. The same results give the same bytes. A comparison that is not "
       "complete "
       "is reported as far as it goes, and the page says what is missing.",
-      "Several folders are put together into the one that --out names, which also gets results.csv and "
-      "positions.csv of the whole. They must be of one configuration."};
+      "Several folders are put together into the one that --out names, which also gets results.csv, "
+      "positions.csv and probes.csv of the whole. They must be of one configuration.",
+      criteria_help};
   options->output.add_to(command);
   return command;
 }

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "experiments/criteria/criterion.h"
+#include "experiments/report/report.h"
+
+namespace tapeline {
+
+/// What a comparison, or several folders of one put together, ends with.
+struct Conclusion {
+  ReportOutcome report;
+  std::vector<CriterionResult> criteria;
+  std::string claims;  ///< the text of claims.json
+};
+
+/// Judges the criteria and writes report.html, its figures and claims.json into `folder`. Figures that could
+/// not be drawn are warned of.
+Conclusion conclude(const Comparison& comparison, const std::filesystem::path& folder);
+
+/// For people: tables, verdicts, and where the report is.
+std::string conclusion_text(const Comparison& comparison, const Conclusion& conclusion);
+
+/// What --check says: the exit code, and on standard error which primary criteria fail and which are open.
+/// `command`: whose --check it is, for the message.
+int check_criteria(const std::vector<CriterionResult>& criteria, std::string_view command);
+
+/// A paragraph of a command's help on the criteria.
+extern const char* const criteria_help;
+
+}  // namespace tapeline
