@@ -25,7 +25,11 @@ class Window {
   Window(const Config& config, const Transformer& model, Index length, bool with_floor)
       : length_(length),
         text_(made_up_text(length + 1, model.plan().vocabulary, config.train.seed)),
-        plan_{.scored = scored_all({{0, text_.size()}}), .subset = {}, .cells = {}} {
+        plan_{.scored = scored_all({{0, text_.size()}}),
+              .subset = {},
+              .probe_targets = {},
+              .attention = {},
+              .cells = {}} {
     if (with_floor) floor_ = window_floor(config, model.plan().vocabulary, length, rows_at_once(length));
   }
 
