@@ -67,7 +67,7 @@ std::string evaluation_table(const EvaluationReport& report) {
   if (!report.changes.empty()) text += fmt::format("changed after training: {}\n", describe(report.changes));
   text += "\n" + table.text(terminal_width());
   text += "\n";
-  text += "the first target of a window is foretold from one token; no token marks a beginning\n";
+  text += "the first target of a window is predicted from one token; no token marks a beginning\n";
   if (tails && report.tells_tail) text += "tail: positions in the second half of the window only\n";
   if (report.chosen_for > 0) {
     text += fmt::format(

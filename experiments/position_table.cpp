@@ -59,7 +59,7 @@ std::string position_table(const std::vector<EvaluationResult>& results, std::si
   }
   return titled(
       "positions: nats/token by position in the window (non-overlapping)", table,
-      "the target at position p is foretold from the p tokens of the window before it; one target a "
+      "the target at position p is predicted from the p tokens of the window before it; one target a "
       "window and position",
       width);
 }

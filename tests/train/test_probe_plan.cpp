@@ -153,7 +153,7 @@ TEST_CASE("residual: observed minus the loss that the curse alone explains") {
   CHECK(probe.find("predicted_nll")->value == doctest::Approx(1.625));
   CHECK(probe.find("residual")->tokens == 4096);
   CHECK_THROWS_AS(residual_probe(results, 64, 128), StateError);
-  // The paper's own figures (ALiBi, L = 512, per word): 18.83 foretold for twice the length.
+  // The paper's own figures (ALiBi, L = 512, per word): 18.83 predicted for twice the length.
   results = {loss_on_subset(Protocol::nonoverlapping, 512, 512, std::log(19.73)),
              loss_on_subset(Protocol::sliding, 512, 1, std::log(17.98)),
              loss_on_subset(Protocol::nonoverlapping, 1024, 1024, std::log(18.81))};
