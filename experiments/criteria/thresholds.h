@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/index.h"
 #include "experiments/statistics/verdict.h"
 
 namespace tapeline {

@@ -1,12 +1,12 @@
 #include <doctest/doctest.h>
 
 #include <map>
-#include <sstream>
 
 #include "experiments/compare/cell_record.h"
 #include "experiments/compare/probes_csv.h"
 #include "tests/experiments/shell.h"
 #include "tests/support/kinds.h"
+#include "tests/support/lines.h"
 #include "train/probe.h"
 #include "train/residual.h"
 
@@ -16,25 +16,18 @@ namespace {
 using namespace test;
 
 /// Two encodings, one of which ends at the trained length, and one evaluation.
-const std::string comparison =
+const std::string probed =
     "$tapeline compare $small --preset smoke --encodings alibi,learned --seeds 1 --quiet --threads 1 --set "
     "'compare.evaluation=[{name = \"near\", of = \"alibi\", positional.keys.window = 4}]' ";
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
-}
 
 TEST_CASE("compare: probes.csv holds every probe of every model, and an interruption changes no byte of it" *
           needs({"alibi", "learned"})) {
   const Shell shell;
-  const std::string command = comparison + "--set evaluate.probes=all --out ";
+  const std::string command = probed + "--set evaluate.probes=all --out ";
   const Ran ran = shell(command + "whole");
   REQUIRE_MESSAGE(ran.code == 0, ran.err);
   const std::string whole = read_file(shell.folder() / "whole/probes.csv");
-  const std::vector<std::string> lines = lines_of(whole);
+  const std::vector<std::string> lines = test::lines_of(whole);
   CHECK(lines.front() ==
         "name,kind,evaluation,seed,train_length,probe,eval_length,span,layer,head,quantity,tokens,value,"
         "status");
@@ -90,9 +83,9 @@ TEST_CASE("compare: without probes there are none, and a diverged model has dive
           needs({"alibi", "learned"})) {
   const Shell shell;
   REQUIRE(shell(comparison + "--set evaluate.probes=none --out none").code == 0);
-  CHECK(lines_of(read_file(shell.folder() / "none/probes.csv")).size() == 1);
+  CHECK(test::lines_of(read_file(shell.folder() / "none/probes.csv")).size() == 1);
   REQUIRE(shell(comparison + "--set optimizer.lr=1e30 --set optimizer.clip=0 --out wild").code == 0);
-  const std::vector<std::string> lines = lines_of(read_file(shell.folder() / "wild/probes.csv"));
+  const std::vector<std::string> lines = test::lines_of(read_file(shell.folder() / "wild/probes.csv"));
   CHECK(std::ranges::any_of(lines, [](const std::string& line) {
     return line == "alibi,alibi,trained,0,16,attention,32,,,,,,,diverged";
   }));

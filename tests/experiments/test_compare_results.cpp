@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <limits>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -10,20 +9,14 @@
 #include "experiments/compare/cell_record.h"
 #include "experiments/compare/results.h"
 #include "tests/experiments/comparison_samples.h"
+#include "tests/support/lines.h"
 
 namespace tapeline {
 namespace {
 
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
-}
-
 TEST_CASE("results.csv has the columns of the contract, one line a cell, evaluation, protocol and length") {
   const Comparison comparison = test::sample_comparison(1);
-  const std::vector<std::string> lines = lines_of(results_csv(result_rows(comparison.cells)));
+  const std::vector<std::string> lines = test::lines_of(results_csv(result_rows(comparison.cells)));
   REQUIRE(lines.size() == 7);
   CHECK(lines[0] ==
         "name,kind,evaluation,seed,train_length,protocol,eval_length,stride,scored_tokens,scored_bytes,"
@@ -49,7 +42,7 @@ TEST_CASE("results.csv: numbers read back to the same bits, names are quoted whe
 
 TEST_CASE("positions.csv holds the bins of the non-overlapping evaluations") {
   const Comparison comparison = test::sample_comparison(1);
-  const std::vector<std::string> lines = lines_of(positions_csv(result_rows(comparison.cells)));
+  const std::vector<std::string> lines = test::lines_of(positions_csv(result_rows(comparison.cells)));
   CHECK(lines[0] ==
         "name,kind,evaluation,seed,train_length,protocol,eval_length,position_first,position_last,scored_"
         "tokens,nll");
