@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "experiments/commands/bench.h"
+#include "experiments/commands/claims.h"
 #include "experiments/commands/common.h"
 #include "experiments/commands/compare.h"
 #include "experiments/commands/completion.h"
@@ -27,8 +28,8 @@ Program tapeline_program() {
                                  example_encodings({"rope", "alibi"})),
           .commands = {compare_command(), report_command(), train_command(), evaluate_command(),
                        generate_command(), inspect_command(), longrope_command(), prepare_command(),
-                       encodings_command(), bench_command(), doctor_command(), completion_command(),
-                       manual_command()}};
+                       encodings_command(), claims_command(), bench_command(), doctor_command(),
+                       completion_command(), manual_command()}};
 }
 
 }  // namespace tapeline

@@ -82,9 +82,9 @@ TEST_CASE("compare: probes.csv holds every probe of every model, and an interrup
 TEST_CASE("compare: without probes there are none, and a diverged model has diverged ones" *
           needs({"alibi", "learned"})) {
   const Shell shell;
-  REQUIRE(shell(comparison + "--set evaluate.probes=none --out none").code == 0);
+  REQUIRE(shell(probed + "--set evaluate.probes=none --out none").code == 0);
   CHECK(test::lines_of(read_file(shell.folder() / "none/probes.csv")).size() == 1);
-  REQUIRE(shell(comparison + "--set optimizer.lr=1e30 --set optimizer.clip=0 --out wild").code == 0);
+  REQUIRE(shell(probed + "--set optimizer.lr=1e30 --set optimizer.clip=0 --out wild").code == 0);
   const std::vector<std::string> lines = test::lines_of(read_file(shell.folder() / "wild/probes.csv"));
   CHECK(std::ranges::any_of(lines, [](const std::string& line) {
     return line == "alibi,alibi,trained,0,16,attention,32,,,,,,,diverged";
