@@ -53,6 +53,7 @@ class Writer {
       const Index rows = std::min(model_.rows_a_pass(request_.prefill_chunk), end - at);
       run(at, rows, cache_->batch(), &*cache_, at + rows == end);
       at += rows;
+      if (request_.after_chunk && at < end) request_.after_chunk();
     }
     if (one) {
       cache_->repeat(count());

@@ -30,6 +30,8 @@ struct Generation {
   Sampling sampling{};
   bool cached = true;         ///< with a key/value cache; without, every step runs the whole window again
   Index prefill_chunk = 256;  ///< rows of the prompt run at once
+  /// Asked after each of these chunks; may throw to stop.
+  std::function<void()> after_chunk = {};
 };
 
 struct Generated {

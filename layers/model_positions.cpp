@@ -94,7 +94,9 @@ ModelPositions::ModelPositions(const ModelPlan& plan, const Scope& root, const M
   score_scale_ = make_score_scale(
       config, {.heads = plan.model.heads, .layers = layers, .train_length = plan.train_length, .root = root});
   if (!score_scale_) return;
-  for (const Kind& kind : encodings_) {
+  for (Index layer = 0; layer < layers; ++layer) {
+    if (!score_scale_->acts_in(layer)) continue;
+    const Kind& kind = encodings_[of_layer_[static_cast<std::size_t>(layer)]];
     require<ConfigError>(kind.encoding->takes_query_scale(),
                          "positional.score.scale = \"{}\" with {} positions: they are counted with gates of "
                          "the score, which the scale would change; use one of the two",

@@ -206,10 +206,12 @@ int generate_text(const GenerateOptions& options) {
     return options.samples > 1 ? fmt::format("--- sample {} ---\n", text) : std::string();
   };
   show(0, heading(0) + texts.front().prompt());
+  Generation request = options.request;
+  request.after_chunk = [] { stop_if_signalled(); };
   Speed speed{.prompt_tokens = static_cast<Index>(prompt.size())};
   std::vector<bool> begun(texts.size(), false);
   const GeneratedTexts made =
-      generate_texts(*model, prompt, options.request, options.samples, [&](Index number, Token token) {
+      generate_texts(*model, prompt, request, options.samples, [&](Index number, Token token) {
         const auto place = static_cast<std::size_t>(number);
         speed.note_token(!begun[place]);
         begun[place] = true;

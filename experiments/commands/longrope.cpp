@@ -27,6 +27,7 @@
 #include "train/config_table.h"
 #include "train/config_text.h"
 #include "train/evaluate.h"
+#include "train/log.h"
 #include "train/progress.h"
 #include "train/run_folder.h"
 #include "train/signals.h"
@@ -173,6 +174,12 @@ int longrope(const LongropeCommand& command) {
                        "length, {}",
                        command.target, target, trained.original_length);
   require<ConfigError>(command.tokens >= 1, "--tokens {}; at least 1 is expected", command.tokens);
+  constexpr Index most_lists = 100000;
+  require<ConfigError>(command.search.population >= 4 && command.search.population <= most_lists,
+                       "--population {}; it must lie between 4 and {}", command.search.population,
+                       most_lists);
+  require<ConfigError>(command.search.rounds >= 0 && command.search.rounds <= most_lists,
+                       "--rounds {}; it must lie between 0 and {}", command.search.rounds, most_lists);
 
   const auto plain = load_model(checkpoint, settings.config);
   require<ConfigError>(target <= plain->max_length().value_or(target),
@@ -197,8 +204,16 @@ int longrope(const LongropeCommand& command) {
   };
   FactorSearch search = command.search;
   search.extension = static_cast<double>(target) / trained.original_length;
-  const FactorSearchResult result = search_factors(
-      search, factor_starts(trained.pairs, trained.base, trained.original_length, target), loss, show);
+  FactorSearchResult result;
+  try {
+    result = search_factors(
+        search, factor_starts(trained.pairs, trained.base, trained.original_length, target), loss, show);
+  } catch (const Stopped&) {
+    progress.finish();
+    spdlog::warn(
+        "longrope: stopped; a search that has not ended leaves nothing, the same command begins it anew");
+    throw;
+  }
   progress.finish();
   require<NumericError>(
       std::isfinite(result.best.loss),

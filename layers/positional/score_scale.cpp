@@ -36,9 +36,11 @@ class FixedScale final : public ScoreScale {
       : mask_(mask), function_(std::move(function)), acts_in_(std::move(acts_in)) {}
 
   Var factors(Pass& pass, const PassPositions& all, Index layer) const override {
-    if (!acts_in_[static_cast<std::size_t>(layer)]) return {};
+    if (!acts_in(layer)) return {};
     return by_visible_keys(pass, this, mask_, all, function_);
   }
+
+  bool acts_in(Index layer) const override { return acts_in_[static_cast<std::size_t>(layer)]; }
 
  private:
   KeyMask mask_;

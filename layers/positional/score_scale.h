@@ -33,6 +33,8 @@ class ScoreScale {
 
   /// The factors of the query rows in `layer`: [Tq] or [H, Tq]; absent: 1.
   virtual Var factors(Pass& pass, const PassPositions& all, Index layer) const = 0;
+  /// Whether `layer` has factors at all.
+  virtual bool acts_in(Index /*layer*/) const { return true; }
 };
 
 /// The scale of config.score, nullptr for none. The configuration is one that validate() lets pass.

@@ -20,7 +20,14 @@ SinusoidLayout parse_layout(std::string_view text) {
 }
 
 double parse_factor(const std::string& text) {
-  return number_or_word("positional.sinusoidal.scale", text).value_or(sinusoid_auto_factor());
+  const double factor = number_or_word("positional.sinusoidal.scale", text).value_or(sinusoid_auto_factor());
+  constexpr double most = 1e6;  // the sums of a float overflow long before its range ends
+  require<ConfigError>(
+      std::abs(factor) <= most,
+      "positional.sinusoidal.scale = {}; it must lie between {} and {}, fresh token rows are "
+      "about {:.2g}",
+      text, -most, most, sinusoid_auto_factor());
+  return factor;
 }
 
 std::vector<double> frequencies_of(const SinusoidalPositions::Settings& settings) {

@@ -168,6 +168,11 @@ const EncodingKind& xpos_kind() {
             "positional.xpos.scale_base = {} with positions 0 to {} in training: the factors of one window "
             "would leave the range of a float; at least {} is needed",
             settings.scale_base, trained - 1, trained / most_spans);
+        require<ConfigError>(
+            !settings.center || *settings.center <= most_from_center * settings.scale_base,
+            "positional.xpos.center = {} with scale_base {}: the factors of position 0 leave the range of a "
+            "float from a center of {} on; take center = \"middle\"",
+            options.text("center"), settings.scale_base, most_from_center * settings.scale_base);
         auto made = std::make_unique<XposPositions>(settings);
         const std::optional<Index> most = made->max_length();
         require<ConfigError>(!most || context.trained_positions() <= *most,

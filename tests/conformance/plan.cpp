@@ -110,6 +110,14 @@ void take_heads(Work& work, const GoldenArray& array, std::string_view name) {
   work.width = work.heads * work.head_width;
 }
 
+/// One extent of an array that must have so many axes.
+Index extent(const GoldenCase& from, std::string_view name, std::size_t axis, std::size_t axes) {
+  const GoldenArray& array = from.array(name);
+  require<DataError>(array.shape.size() == axes, "its \"{}\" has {} axes; {} are needed", name,
+                     array.shape.size(), axes);
+  return array.shape[axis];
+}
+
 void one_head(Work& work, Index head_width) {
   work.heads = 1;
   work.head_width = work.width = head_width;
@@ -132,15 +140,15 @@ bool describe(Work& work, const GoldenCase& of, const GoldenCase* inputs) {
     work.quantity = Quantity::input;
     take(work, source, {"x", "Wq", "Wk", "Wv", "dout"});
     take_heads(work, source.array("dout"), "dout");
-    work.width = source.array("x").shape.back();
+    work.width = extent(source, "x", 1, 2);
   } else if (of.has("out")) {
     work.quantity = Quantity::attention;
     take(work, source, {"q", "k", "v", "dout"});
     take_heads(work, source.array("q"), "q");
   } else if (of.has("pe")) {
     work.quantity = Quantity::added_rows;
-    one_head(work, of.integer("width", of.array("pe").shape.back()));
-    work.rows = of.array("pe").shape.front();
+    one_head(work, of.integer("width", extent(of, "pe", 1, 2)));
+    work.rows = extent(of, "pe", 0, 2);
   } else if (of.has("cos") || of.has("inv_freq")) {
     work.quantity = of.has("cos") ? Quantity::angles : Quantity::frequencies;
     one_head(work, of.integer("rotary_dim"));
@@ -161,7 +169,7 @@ bool describe(Work& work, const GoldenCase& of, const GoldenCase* inputs) {
     work.at_zero = of.number("d_bar") / 2;
     ask_for_pairs(work, "sum_cos", of.array("d").whole("d"));
   } else if (of.has("bias") && of.has("d")) {
-    some_heads(work, of.array("bias").shape.front());
+    some_heads(work, extent(of, "bias", 0, 2));
     work.quantity = Quantity::bias;
     ask_for_pairs(work, "bias", of.array("d").whole("d"));
   } else if (of.has("bias")) {
@@ -202,8 +210,8 @@ void settle_sizes(Work& work, const GoldenCase& of, const GoldenCase* inputs) {
   if (of.text("kind", "") == "longrope") {  // the list of long contexts holds past the trained length
     work.declared_context = std::llround(of.number("s") * static_cast<double>(work.train_length));
   }
-  if (of.has("Wr")) work.width = of.array("Wr").shape.front();
-  if (of.has("Kr")) work.width = std::max(work.width, of.array("Kr").shape[1]);
+  if (of.has("Wr")) work.width = extent(of, "Wr", 0, 2);
+  if (of.has("Kr")) work.width = std::max(work.width, extent(of, "Kr", 1, 3));
   if (of.knows("max_position")) work.train_length = of.integer("max_position");
 }
 

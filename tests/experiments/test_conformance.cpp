@@ -54,6 +54,26 @@ TEST_CASE("conformance: a case that holds, one past its limit, one that cannot b
   CHECK(contains(unknown.out, "x  FAIL  not run: encoding \"unheard_of\""));
 }
 
+TEST_CASE("conformance: an array of other axes than a case needs is told, whichever it is") {
+  const Shell shell;
+  for (const char* array : {"x", "pe", "bias", "Wr", "Kr"}) {
+    for (const char* of : {R"({"shape": [], "data": [1]})", R"({"shape": [2], "data": [1, 2]})"}) {
+      CAPTURE(std::string(array));
+      const std::string others =
+          R"("d": {"shape": [1], "data": [1]}, "out": {"shape": [1, 1, 1], "data": [1]}, )"
+          R"("q": {"shape": [1, 1, 1], "data": [1]}, "k": {"shape": [1, 1, 1], "data": [1]}, )"
+          R"("v": {"shape": [1, 1, 1], "data": [1]}, "dout": {"shape": [1, 1, 1], "data": [1]}, )";
+      const bool alone = std::string(array) == "pe" || std::string(array) == "bias";
+      const std::string content = R"({"cases": {"odd": {"params": {"encoding": "kerple_log"}, "arrays": {)" +
+                                  (alone ? std::string(R"("d": {"shape": [1], "data": [1]}, )") : others) +
+                                  '"' + array + R"(": )" + of + "}}}}";
+      const Ran ran = run(shell, content);
+      CHECK(ran.code == 1);
+      CHECK(contains(ran.out, "odd  FAIL"));
+    }
+  }
+}
+
 TEST_CASE("conformance: cases are chosen by name, and one name at least must be there") {
   const Shell shell;
   CHECK(run(shell, slopes("7"), "--case 'two_*'").code == 1);

@@ -216,6 +216,16 @@ TEST_CASE("score scale: llama4 acts on the layers of kind none where there is a 
   CHECK(tells(refused_plan(plan), {"positional.score.scale", "llama4", "positional.layers.pattern"}));
 }
 
+TEST_CASE("score scale: around positions counted with gates only where it does not act" *
+          test::needs({"none", "cope"})) {
+  ModelPlan plan = scaled_plan("llama4", "cope");
+  CHECK(tells(refused_plan(plan), {"positional.score.scale = \"llama4\" with cope positions"}));
+  plan.positional.pattern = {"cope", "none"};
+  CHECK(refused_plan(plan).empty());
+  plan.positional.score.scale = "logn";
+  CHECK(tells(refused_plan(plan), {"positional.score.scale = \"logn\" with cope positions"}));
+}
+
 TEST_CASE("score scale: gradients of ssmax's scales, grouped key heads and windows among them") {
   for (const Index window : {0, 3}) {
     ModelPlan plan = scaled_plan("ssmax", test::any_kind(), 7);

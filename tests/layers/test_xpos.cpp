@@ -156,6 +156,9 @@ TEST_CASE("xpos: what makes no sense is refused by name") {
   CHECK(test::contains(xpos_refusal(with_option(xpos_plan(), "base", 1.0)), "positional.xpos.base"));
   CHECK(test::contains(xpos_refusal(with_option(xpos_plan(), "fraction", 0.3)), "positional.xpos.fraction"));
   CHECK(test::contains(xpos_refusal(with_option(xpos_plan(), "center", "left")), "center"));
+  for (const char* far : {"1e308", "36"})  // position 0 would be past 70 scale bases before it
+    CHECK(test::contains(xpos_refusal(with_option(xpos_plan(0.5), "center", std::string(far))),
+                         "positional.xpos.center"));
   const Transformer fixed(with_option(xpos_plan(0.5), "center", Index{0}));
   try {
     full_logits(fixed, tiny_tokens(50));
