@@ -65,8 +65,7 @@ probes = ["all"]
 seeds = 3
 thresholds = "paper-1"
 )"},
-    {"paper-grid", "ALiBi trained at four lengths, each beside a sinusoidal model of that length, in hours",
-     2400, R"(
+    {"paper-grid", "ALiBi and sinusoidal, each trained at four lengths, in hours", 2400, R"(
 [model]
 layers = 4
 width = 256
@@ -125,7 +124,7 @@ train.length = 512
 evaluate.lengths = [512, 1024, 2048, 4096]
 )"},
     // LongRoPE is no part of it: its factors must be searched for a trained model first.
-    {"scaling", "one RoPE model under each scaling of its frequencies, in minutes", 600, R"(
+    {"scaling", "RoPE under each of its scalings, in minutes", 600, R"(
 [model]
 layers = 4
 width = 128

@@ -194,19 +194,17 @@ Command compare_command() {
   options->config.add_key(command, "--seeds", "compare.seeds", "N", "how many times each is trained");
   options->config.add_switch(
       command, "--sweep", "compare.sweep", "0.5,1,2",
-      "first try each variant at half, once and twice the learning rate, with one seed, "
-      "and take its best for all seeds; other multiples: --set compare.sweep=0.3,1,3");
+      "first try half, once and twice the learning rate with one seed, and take each variant's best; "
+      "others: --set compare.sweep=0.3,1,3");
   command.options.push_back({.name = "--budget",
                              .value = "TIME",
-                             .help =
-                                 "take as many of the seeds and steps as fit this time: 30m, 2h; speed is "
-                                 "measured once, when the comparison begins",
+                             .help = "as many of the seeds and steps as fit this time: 30m, 2h",
                              .target = &options->budget});
   command.options.push_back({.name = "--cells",
                              .value = "I/N",
                              .help =
-                                 "do share I of N alone, in a folder of its own: for several machines or a "
-                                 "job array; tapeline report puts the folders together",
+                                 "share I of N alone, in a folder of its own (job arrays); tapeline report "
+                                 "puts the folders together",
                              .target = &options->cells});
   command.options.push_back({.name = "--out",
                              .value = "DIR",
@@ -217,14 +215,7 @@ Command compare_command() {
                              .path = Option::Path::folder});
   command.options.push_back(
       {.name = "--check",
-       .help =
-           "exit with 4 when a primary criterion fails. The criteria C1 to C12 (compare.claims) are claims "
-           "about "
-           "the named encodings, each with a threshold that was fixed before the run (compare.thresholds): "
-           "that ALiBi does not get worse with length (C1, C2), that sinusoidal positions do (C4) and RoPE "
-           "stands between (C5), these four primary; orders, refusals, equality at the trained length and "
-           "cost. Each holds, fails or is inconclusive by its 95 % interval over seeds; one seed has none. "
-           "The verdicts stand below the tables and in claims.json",
+       .help = "exit with 4 when a primary criterion fails: C1, C2, C4 or C5, see tapeline manual compare",
        .target = &options->check});
   command.details = {
       "Trains every variant, usually one a positional encoding, under every seed on windows of one length, "

@@ -36,8 +36,9 @@ TEST_CASE("completion: bash completes commands, options, values, lists, keys and
   CHECK(offered(shell, "tapeline tr") == Words{"train"});
   CHECK(offered(shell, "tapeline ''").size() == tapeline_program().commands.size() + 2);
   CHECK(offered(shell, "tapeline train --res") == Words{"--resume"});
-  CHECK(offered(shell, "tapeline train --preset ''") == Words{"smoke", "toy", "paper"});
-  CHECK(offered(shell, "tapeline train --preset =") == Words{"smoke", "toy", "paper"});
+  const Words all_presets{"smoke", "toy", "paper", "paper-grid", "scaling"};
+  CHECK(offered(shell, "tapeline train --preset ''") == all_presets);
+  CHECK(offered(shell, "tapeline train --preset =") == all_presets);
   CHECK(offered(shell, "tapeline train --preset = t") == Words{"toy"});
   CHECK(offered(shell, "tapeline train --seed ''").empty());
   CHECK(offered(shell, "tapeline train --set model.wid") == Words{"model.width="});
