@@ -15,11 +15,15 @@ namespace {
 std::optional<double> evaluation_speed(const Transformer& model, const Config& config, Index length,
                                        const Layout& layout, const TokenStore& store,
                                        const Tokenizer& tokenizer) {
-  constexpr Index few_targets = 2048;
-  ScoredSegment segment = layout.targets.scored.segments.front();
-  segment.count = std::min(segment.count, std::max(length, few_targets));
+  // As many windows at once as an evaluation runs, where they are short.
+  const Index wanted = std::max(length, EvaluationOptions{}.batch_tokens);
   EvaluationPlan plan;
-  plan.scored.segments = {segment};
+  for (ScoredSegment segment : layout.targets.scored.segments) {
+    const Index missing = wanted - plan.scored.tokens();
+    if (missing <= 0) break;
+    segment.count = std::min(segment.count, missing);
+    plan.scored.segments.push_back(segment);
+  }
   plan.cells = {{Protocol::nonoverlapping, length, length, false}};
   double fastest = 0;
   for (int time = 0; time < 2; ++time) {  // the first takes the memory
@@ -29,7 +33,7 @@ std::optional<double> evaluation_speed(const Transformer& model, const Config& c
     if (result.status == "refused") return std::nullopt;
     fastest = time == 0 ? seconds : std::min(fastest, seconds);
   }
-  return fastest / Workload::evaluation(config.model, tokenizer.size(), length, segment.count);
+  return fastest / Workload::evaluation(config.model, tokenizer.size(), length, plan.scored.tokens());
 }
 
 std::optional<VariantSpeed> measure_speed(const Config& config, const Layout& layout, const TokenStore& store,
