@@ -192,10 +192,8 @@ Command compare_command() {
                           encoding_names());
   command.options.back().list = true;
   options->config.add_key(command, "--seeds", "compare.seeds", "N", "how many times each is trained");
-  options->config.add_switch(
-      command, "--sweep", "compare.sweep", "0.5,1,2",
-      "first try half, once and twice the learning rate with one seed, and take each variant's best; "
-      "others: --set compare.sweep=0.3,1,3");
+  options->config.add_switch(command, "--sweep", "compare.sweep", "0.5,1,2",
+                             "first try 0.5, 1 and 2 times the learning rate, and take each variant's best");
   command.options.push_back({.name = "--budget",
                              .value = "TIME",
                              .help = "as many of the seeds and steps as fit this time: 30m, 2h",
