@@ -200,21 +200,17 @@ Command compare_command() {
                              .target = &options->budget});
   command.options.push_back({.name = "--cells",
                              .value = "I/N",
-                             .help =
-                                 "share I of N alone, in a folder of its own (job arrays); tapeline report "
-                                 "puts the folders together",
+                             .help = "share I of N alone, in a folder of its own: for job arrays",
                              .target = &options->cells});
   command.options.push_back({.name = "--out",
                              .value = "DIR",
                              .help = "the folder of the comparison; default runs/compare-<preset or config "
-                                     "name>, of a share with its number; the same command goes on where it "
-                                     "was stopped",
+                                     "name>; the same command goes on where it was stopped",
                              .target = &options->out,
                              .path = Option::Path::folder});
-  command.options.push_back(
-      {.name = "--check",
-       .help = "exit with 4 when a primary criterion fails: C1, C2, C4 or C5, see tapeline manual compare",
-       .target = &options->check});
+  command.options.push_back({.name = "--check",
+                             .help = "exit with 4 when a primary criterion, C1, C2, C4 or C5, fails",
+                             .target = &options->check});
   command.details = {
       "Trains every variant, usually one a positional encoding, under every seed on windows of one length, "
       "evaluates each at several times that length on the same targets, and prints a table. The folder gets "

@@ -111,8 +111,8 @@ TEST_CASE("evaluate --probes: all of them, none of them, some, and no other name
   const auto lengths = [&](const std::string& words) {
     std::vector<int> found;
     const Ran ran = shell("$tapeline evaluate run --probes history --json " + words);
-    for (const auto& probe : nlohmann::json::parse(ran.out).at("probes"))
-      found.push_back(probe.at("eval_length"));
+    const auto told = nlohmann::json::parse(ran.out);
+    for (const auto& probe : told.at("probes")) found.push_back(probe.at("eval_length"));
     return found;
   };
   CHECK(lengths("") == std::vector<int>{16, 32});
@@ -122,7 +122,8 @@ TEST_CASE("evaluate --probes: all of them, none of them, some, and no other name
   REQUIRE(shell("$tapeline train $small --set positional.kind=learned --out short --quiet").code == 0);
   const Ran refused = shell("$tapeline evaluate short --probes all --json");
   CHECK(refused.code == 0);
-  for (const auto& probe : nlohmann::json::parse(refused.out).at("probes"))
+  const auto of_refused = nlohmann::json::parse(refused.out);
+  for (const auto& probe : of_refused.at("probes"))
     CHECK(probe.at("status") == (probe.at("eval_length") == 16 ? "ok" : "refused"));
 }
 
