@@ -111,8 +111,8 @@ TEST_CASE("evaluate --probes: all of them, none of them, some, and no other name
   const auto lengths = [&](const std::string& words) {
     std::vector<int> found;
     const Ran ran = shell("$tapeline evaluate run --probes history --json " + words);
-    const auto told = nlohmann::json::parse(ran.out);
-    for (const auto& probe : told.at("probes")) found.push_back(probe.at("eval_length"));
+    const auto json_of_run = nlohmann::json::parse(ran.out);
+    for (const auto& probe : json_of_run.at("probes")) found.push_back(probe.at("eval_length"));
     return found;
   };
   CHECK(lengths("") == std::vector<int>{16, 32});
