@@ -193,14 +193,14 @@ Command compare_command() {
   command.options.back().list = true;
   options->config.add_key(command, "--seeds", "compare.seeds", "N", "how many times each is trained");
   options->config.add_switch(command, "--sweep", "compare.sweep", "0.5,1,2",
-                             "first try 0.5, 1 and 2 times the learning rate, and take each variant's best");
+                             "first try 0.5, 1 and 2 times each learning rate");
   command.options.push_back({.name = "--budget",
                              .value = "TIME",
                              .help = "as many of the seeds and steps as fit this time: 30m, 2h",
                              .target = &options->budget});
   command.options.push_back({.name = "--cells",
                              .value = "I/N",
-                             .help = "share I of N alone, in a folder of its own: for job arrays",
+                             .help = "share I of N alone: for job arrays",
                              .target = &options->cells});
   command.options.push_back({.name = "--out",
                              .value = "DIR",
@@ -208,9 +208,8 @@ Command compare_command() {
                                      "name>; the same command goes on where it was stopped",
                              .target = &options->out,
                              .path = Option::Path::folder});
-  command.options.push_back({.name = "--check",
-                             .help = "exit with 4 when a primary criterion, C1, C2, C4 or C5, fails",
-                             .target = &options->check});
+  command.options.push_back(
+      {.name = "--check", .help = "exit with 4 when C1, C2, C4 or C5 fails", .target = &options->check});
   command.details = {
       "Trains every variant, usually one a positional encoding, under every seed on windows of one length, "
       "evaluates each at several times that length on the same targets, and prints a table. The folder gets "
