@@ -220,7 +220,8 @@ Comparison run_comparison(const ResolvedConfig& config, const TokenStore& store,
   // would stand in the way of the one that was meant.
   const RunFolder run(options.folder);
   run.require_none("checkpoints", "a single run");
-  run.require_vacant({"results.csv", "positions.csv", "probes.csv", "claims.json", "report.html", "figures", "cells"});
+  run.require_vacant(
+      {"results.csv", "positions.csv", "probes.csv", "claims.json", "report.html", "figures", "cells"});
   run.claim(config, StoredFor::comparison);
   const FolderLock lock(options.folder, "compare");
   require_share(options.folder, options.share);
