@@ -123,7 +123,8 @@ TEST_CASE("refusals: what a trained model cannot be evaluated with" * needs({"ro
   REQUIRE(shell("$tapeline train $small --set train.steps=1 --out run --quiet").code == 0);
   for (const char* change : {"rope.pairing=interleaved", "rope.fraction=0.5"}) {
     check_refused(shell("$tapeline evaluate run --positional " + std::string(change)), 2,
-                  {"--positional sets positional.rope.", "cannot change any more", "of positional.rope these can: base, scaling"});
+                  {"--positional sets positional.rope.", "cannot change any more",
+                   "of positional.rope these can: base, scaling"});
   }
   CHECK(shell("$tapeline evaluate run --lengths 1x --positional rope.pairing=half --quiet").code == 0);
   CHECK(shell("$tapeline evaluate run --lengths 1x --positional rope.base=500 --quiet").code == 0);
