@@ -110,14 +110,16 @@ DryRun planned_work(const ResolvedConfig& config, const Corpus& corpus, const Sh
 /// Of one share there is no report: the shares are put together first.
 std::string share_report(const Comparison& comparison, const Share& share,
                          const std::filesystem::path& folder) {
-  std::string folders = shell_quoted(folder.string());
+  std::string folders = shell_quoted(folder.string()), whole = "DIR";
   const std::string ending = fmt::format("-cells-{}-of-{}", share.number, share.of);
   if (folder.string().ends_with(ending)) {
     const std::string begin = folder.string().substr(0, folder.string().size() - ending.size());
     folders = fmt::format("{}-cells-*-of-{}", shell_quoted(begin), share.of);
+    whole = shell_quoted(begin);
   }
-  return fmt::format("cells {}: {} of {} models are done, in {}\nwhen all shares are: tapeline report {}\n",
-                     share.text(), comparison.cells.size(), comparison.planned, folder.string(), folders);
+  return fmt::format(
+      "cells {}: {} of {} models are done, in {}\nwhen all shares are: tapeline report {} --out {}\n",
+      share.text(), comparison.cells.size(), comparison.planned, folder.string(), folders, whole);
 }
 
 std::filesystem::path folder_of(const CompareCommand& command, const Share& share) {

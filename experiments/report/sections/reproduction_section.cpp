@@ -19,7 +19,8 @@ Section reproduction_section(const ReportData& data) {
   body += html_folded("All settings",
                       html_copyable(resolved_text(comparison.config), "All settings, a TOML file"));
   body += html_note(
-      "Beside this page: results.csv (every number), positions.csv (loss by position), figures/ (each figure "
+      "Beside this page: results.csv (every number), positions.csv (loss by position), probes.csv (what else "
+      "was measured), claims.json (the verdicts), figures/ (each figure "
       "as SVG and PNG, its data as CSV), config.toml. tapeline report makes this page again.");
   return {"reproduce", "Reproduce", "How to reproduce", std::move(body)};
 }
