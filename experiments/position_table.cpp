@@ -22,8 +22,7 @@ Index doubling(Index position) {
 std::string position_table(const std::vector<EvaluationResult>& results, std::size_t width) {
   std::vector<const EvaluationResult*> shown;
   for (const EvaluationResult& result : results) {
-    if (result.cell.protocol == Protocol::nonoverlapping && !result.cell.subset && result.status == "ok")
-      shown.push_back(&result);
+    if (result.cell.on_whole_set() && result.status == "ok") shown.push_back(&result);
   }
   if (shown.empty()) return "";
   struct Sum {

@@ -25,8 +25,7 @@ std::string difference(double value) { return fmt::format("{:+.4f}", value); }
 
 const EvaluationResult* whole_set(const std::vector<EvaluationResult>& results, Index length) {
   for (const EvaluationResult& result : results) {
-    const EvaluationCell& cell = result.cell;
-    if (cell.protocol == Protocol::nonoverlapping && !cell.subset && cell.length == length) return &result;
+    if (result.cell.on_whole_set() && result.cell.length == length) return &result;
   }
   return nullptr;
 }

@@ -27,6 +27,9 @@ struct EvaluationCell {
   bool subset = false;  ///< on the sliding subset instead of the whole set
   /// "nonoverlapping", "sliding", "nonoverlapping_subset".
   std::string protocol_name() const;
+  /// Non-overlapping, on the whole scored set: what tables and figures tell first.
+  bool on_whole_set() const { return protocol == Protocol::nonoverlapping && !subset; }
+  bool operator==(const EvaluationCell&) const = default;
 };
 
 /// What to evaluate, and on which targets.

@@ -16,9 +16,7 @@ ProbeResult probe_of_evaluations(const ProbeWork& work, const std::vector<Evalua
   require<StateError>(work.probe == "in_context", "probe \"{}\" does not follow from evaluations",
                       work.probe);
   for (const EvaluationResult& result : results) {
-    const EvaluationCell& cell = result.cell;
-    if (cell.protocol == Protocol::nonoverlapping && cell.length == work.length && !cell.subset)
-      return in_context_probe(result);
+    if (result.cell.on_whole_set() && result.cell.length == work.length) return in_context_probe(result);
   }
   fail<StateError>("in_context at length {}: the evaluation that it is made of has not been done",
                    work.length);

@@ -49,8 +49,8 @@ ClaimFinding judge_scalings(const Comparison& comparison, std::string_view one, 
   const Index length = longest_common(first->lengths, second->lengths, trained, 4);
   if (length == 0)
     return lacking(fmt::format("{} and {} at no common length up to {}", one, other, 4 * trained));
-  const Estimate lead = paired(losses_at(comparison, first->variant, length, first->evaluation),
-                               losses_at(comparison, second->variant, length, second->evaluation));
+  const Estimate lead = paired_difference(losses_at(comparison, first->variant, length, first->evaluation),
+                                          losses_at(comparison, second->variant, length, second->evaluation));
   return trained_finding(lead, {ClaimSide::below, 0, supported_elsewhere},
                          fmt::format("{} less {} at {}, trained at {}: {}", first->evaluation,
                                      second->evaluation, length, trained, nats_text(lead)));
@@ -64,8 +64,9 @@ ClaimFinding judge_interpolation(const Comparison& comparison, bool against_trai
   const Index trained = trained_length_of(comparison, linear->variant);
   const Index length = linear->lengths.front();
   const Index other = against_trained_length ? trained : length;
-  const Estimate change = paired(losses_at(comparison, linear->variant, length, linear->evaluation),
-                                 losses_at(comparison, linear->variant, other));
+  const Estimate change =
+      paired_difference(losses_at(comparison, linear->variant, length, linear->evaluation),
+                        losses_at(comparison, linear->variant, other));
   return trained_finding(change, question,
                          fmt::format("{} at {} less plain {} at {}, trained at {}: {}", linear->evaluation,
                                      length, linear->variant, other, trained, nats_text(change)));
@@ -89,7 +90,7 @@ ClaimFinding judge_logn(const Comparison& comparison) {
         if (plain.contains(seed)) change[seed] = loss - plain.at(seed);
       }
       for (const auto& [seed, value] : change) of_seed[seed].push_back(value);
-      told.push_back(fmt::format("{} {:+.3f} at {}", variant.name, over_seeds(change).mean, length));
+      told.push_back(fmt::format("{} {:+.3f} at {}", variant.name, estimate_over_seeds(change).mean, length));
     }
   }
   BySeed means;
@@ -102,7 +103,7 @@ ClaimFinding judge_logn(const Comparison& comparison) {
     return lacking(
         "no model that uses its context was evaluated under log-n scaling past "
         "its trained length");
-  const Estimate change = over_seeds(means);
+  const Estimate change = estimate_over_seeds(means);
   return trained_finding(
       change, {ClaimSide::below, 0, true},
       fmt::format("with it less without: {} ({})", nats_text(change), fmt::join(told, ", ")));

@@ -41,7 +41,7 @@ std::optional<FlatModel> flattest_model(const Comparison& comparison) {
       if (length <= model.trained || length > 8 * model.trained) continue;
       if (sliding(comparison, model.variant, length, 0).empty()) continue;
       model.length = length;
-      model.change = paired(losses_at(comparison, model.variant, length), at_trained);
+      model.change = paired_difference(losses_at(comparison, model.variant, length), at_trained);
     }
     if (model.length == 0 || model.change.count == 0) continue;
     if (sliding(comparison, model.variant, model.trained, 1).empty()) continue;
@@ -61,8 +61,8 @@ ClaimFinding judge_flatness(const Comparison& comparison) {
                                nats_text(model->change)));
   }
   // With full history at both lengths: what is left is what the longer history gives.
-  const Estimate gain = paired(sliding(comparison, model->variant, model->trained, 1),
-                               sliding(comparison, model->variant, model->length, 0));
+  const Estimate gain = paired_difference(sliding(comparison, model->variant, model->trained, 1),
+                                          sliding(comparison, model->variant, model->length, 0));
   return trained_finding(
       gain, {ClaimSide::above, use_of_context, false},
       fmt::format(
@@ -97,7 +97,7 @@ ClaimFinding judge_early_tokens(const Comparison& comparison) {
   }
   if (length == 0)
     return lacking(fmt::format("{} was not evaluated by both protocols past {}", *variant, trained));
-  const Estimate found = over_seeds(residual);
+  const Estimate found = estimate_over_seeds(residual);
   // The interval must lie within ±0.015: that of the size, as wide, below it.
   constexpr double most = 0.015;
   const Estimate size{.count = found.count, .mean = std::abs(found.mean), .half_width = found.half_width};
@@ -128,7 +128,7 @@ ClaimFinding judge_short_training(const Comparison& comparison) {
         "no alibi model evaluated at the trained length of a sinusoidal model that was trained longer");
   }
   const Estimate lead =
-      paired(losses_at(comparison, short_one, longest), losses_at(comparison, long_one, longest));
+      paired_difference(losses_at(comparison, short_one, longest), losses_at(comparison, long_one, longest));
   return trained_finding(lead, {ClaimSide::below, 0, true},
                          fmt::format("{} trained at {} less {} trained at {}, both at {}: {}", short_one,
                                      shorter, long_one, longest, longest, nats_text(lead)));

@@ -160,8 +160,7 @@ std::vector<Index> evaluated_lengths(const Comparison& comparison, std::string_v
     if (finished.variant != variant) continue;
     for (const RecordedResult& recorded : finished.record.results) {
       const EvaluationCell& cell = recorded.result.cell;
-      const bool whole = cell.protocol == Protocol::nonoverlapping && !cell.subset;
-      if (recorded.evaluation == evaluation && whole && recorded.result.status == "ok")
+      if (recorded.evaluation == evaluation && cell.on_whole_set() && recorded.result.status == "ok")
         lengths.insert(cell.length);
     }
   }
@@ -178,32 +177,12 @@ Index longest_common(const std::vector<Index>& one, const std::vector<Index>& ot
   return longest;
 }
 
-namespace {
-
-template <class Of>
-Estimate estimate_of_pairs(const BySeed& one, const BySeed& other, Of&& of) {
-  std::vector<double> values;
-  for (const auto& [seed, value] : one) {
-    const auto beside = other.find(seed);
-    if (beside != other.end()) values.push_back(of(value, beside->second));
-  }
-  return estimate(values);
-}
-
-}  // namespace
-
-Estimate over_seeds(const BySeed& values) {
-  std::vector<double> numbers;
-  for (const auto& [seed, value] : values) numbers.push_back(value);
-  return estimate(numbers);
-}
-
-Estimate paired(const BySeed& one, const BySeed& other) {
-  return estimate_of_pairs(one, other, [](double a, double b) { return a - b; });
-}
-
 Estimate paired_ratio(const BySeed& one, const BySeed& other) {
-  return estimate_of_pairs(one, other, [](double a, double b) { return a / b; });
+  std::vector<double> ratios;
+  for (const auto& [seed, value] : one) {
+    if (const auto beside = other.find(seed); beside != other.end()) ratios.push_back(value / beside->second);
+  }
+  return estimate(ratios);
 }
 
 std::string nats_text(const Estimate& difference) {

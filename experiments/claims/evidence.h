@@ -1,20 +1,16 @@
 #pragma once
 
-#include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "experiments/claims/claim.h"
-#include "experiments/compare/summary.h"
+#include "experiments/compare/comparison.h"
+#include "experiments/statistics/estimate.h"
 
 /// What the trained models of a comparison say to a claim.
 namespace tapeline {
-
-/// One number a seed.
-using BySeed = std::map<std::uint64_t, double>;
 
 /// Which side of a bound a statement is on.
 enum class ClaimSide { below, above };
@@ -77,11 +73,7 @@ std::vector<Index> evaluated_lengths(const Comparison& comparison, std::string_v
 Index longest_common(const std::vector<Index>& one, const std::vector<Index>& other, Index trained,
                      Index most);
 
-/// The mean over seeds, with its interval.
-Estimate over_seeds(const BySeed& values);
-/// one - other, of the seeds that both have.
-Estimate paired(const BySeed& one, const BySeed& other);
-/// one / other.
+/// one / other, of the seeds that both have.
 Estimate paired_ratio(const BySeed& one, const BySeed& other);
 
 /// "+0.123 ±0.010 nats a token (perplexity × 1.131), 3 seeds"; with one seed "…, one seed".

@@ -30,7 +30,7 @@ ClaimFinding judge_length(const Comparison& comparison, const LengthQuestion& qu
                                question.most * trained));
   }
   const Estimate change =
-      paired(losses_at(comparison, *variant, length), losses_at(comparison, *variant, trained));
+      paired_difference(losses_at(comparison, *variant, length), losses_at(comparison, *variant, trained));
   return trained_finding(
       change, {question.side, std::log(question.perplexity), question.supported_elsewhere},
       fmt::format("{} from {} to {}: {}; asked: at {} × {:g}", *variant, trained, length, nats_text(change),

@@ -34,7 +34,8 @@ ClaimFinding judge_rivals(const Comparison& comparison, const Rivals& rivals) {
     return lacking(
         fmt::format("{} and {} were evaluated at no common length above {}", *one, *other, trained));
   }
-  const Estimate lead = paired(losses_at(comparison, *one, length), losses_at(comparison, *other, length));
+  const Estimate lead =
+      paired_difference(losses_at(comparison, *one, length), losses_at(comparison, *other, length));
   return trained_finding(
       lead, {ClaimSide::below, 0, true},
       fmt::format("{} less {} at {}, trained at {}: {}", *one, *other, length, trained, nats_text(lead)));
@@ -61,7 +62,7 @@ ClaimFinding judge_against_best(const Comparison& comparison, std::string_view k
   std::string best;
   Estimate behind{.count = 0, .mean = -std::numeric_limits<double>::infinity()};
   for (const std::string& other : rivals_of(comparison, *variant)) {
-    const Estimate difference = paired(own, losses_at(comparison, other, trained));
+    const Estimate difference = paired_difference(own, losses_at(comparison, other, trained));
     if (difference.count == 0 || difference.mean <= behind.mean) continue;
     behind = difference;
     best = other;
@@ -97,7 +98,7 @@ ClaimFinding judge_spread(const Comparison& comparison) {
       highest[seed] = std::max(highest[seed], one.at(seed));
     }
   }
-  const Estimate spread = paired(highest, lowest);
+  const Estimate spread = paired_difference(highest, lowest);
   return trained_finding(spread, {ClaimSide::below, 0.05, true},
                          fmt::format("highest less lowest of {} at {}: {}; asked: at most +0.05",
                                      fmt::join(names, ", "), trained, nats_text(spread)));

@@ -9,7 +9,6 @@
 #include <set>
 
 #include "core/error.h"
-#include "core/files.h"
 #include "core/parallel.h"
 #include "experiments/command_line/as_typed.h"
 #include "experiments/commands/common.h"
@@ -21,8 +20,6 @@
 #include "experiments/duration.h"
 #include "experiments/exit_code.h"
 #include "experiments/output.h"
-#include "experiments/report/report.h"
-#include "experiments/table.h"
 #include "train/config_table.h"
 #include "train/config_warnings.h"
 #include "train/metrics.h"
@@ -168,7 +165,7 @@ int compare(const CompareCommand& command) {
   const Conclusion conclusion = conclude(comparison, folder);
   write_output(command.output.json ? json_results(comparison, folder, conclusion.report, conclusion.claims)
                                    : conclusion_text(comparison, conclusion));
-  return command.check ? check_criteria(conclusion.criteria, "compare") : exit_code::done;
+  return command.check ? check_criteria(conclusion.report.criteria, "compare") : exit_code::done;
 }
 
 }  // namespace

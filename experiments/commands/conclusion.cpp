@@ -11,16 +11,15 @@
 namespace tapeline {
 
 Conclusion conclude(const Comparison& comparison, const std::filesystem::path& folder) {
-  Conclusion conclusion{
-      .report = write_report(comparison, folder), .criteria = judge(comparison), .claims = {}};
-  if (!conclusion.report.figures_missing.empty()) spdlog::warn("{}", conclusion.report.figures_missing);
-  conclusion.claims = criteria_json(conclusion.criteria);
-  write_file(folder / "claims.json", conclusion.claims);
-  return conclusion;
+  ReportOutcome report = write_report(comparison, folder);
+  if (!report.figures_missing.empty()) spdlog::warn("{}", report.figures_missing);
+  std::string claims = criteria_json(report.criteria);
+  write_file(folder / "claims.json", claims);
+  return {std::move(report), std::move(claims)};
 }
 
 std::string conclusion_text(const Comparison& comparison, const Conclusion& conclusion) {
-  const std::string verdicts = criteria_text(conclusion.criteria, terminal_width());
+  const std::string verdicts = criteria_text(conclusion.report.criteria, terminal_width());
   return fmt::format("{}{}{}\nreport: {}\n", terminal_report(comparison), verdicts.empty() ? "" : "\n",
                      verdicts, conclusion.report.page.string());
 }

@@ -2,9 +2,9 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "experiments/criteria/criterion.h"
 #include "experiments/report/report.h"
 
 namespace tapeline {
@@ -12,12 +12,11 @@ namespace tapeline {
 /// What a comparison, or several folders of one put together, ends with.
 struct Conclusion {
   ReportOutcome report;
-  std::vector<CriterionResult> criteria;
   std::string claims;  ///< the text of claims.json
 };
 
-/// Judges the criteria and writes report.html, its figures and claims.json into `folder`. Figures that could
-/// not be drawn are warned of.
+/// Writes report.html, its figures and claims.json into `folder`. Figures that could not be drawn are warned
+/// of.
 Conclusion conclude(const Comparison& comparison, const std::filesystem::path& folder);
 
 /// For people: tables, verdicts, and where the report is.

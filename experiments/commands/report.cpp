@@ -112,7 +112,7 @@ int report(const ReportCommand& command) {
     if (const std::string reason = open_page(page); !reason.empty())
       spdlog::warn("--open: {}; the page is {}", reason, fs::absolute(page).string());
   }
-  return command.check ? check_criteria(conclusion.criteria, "report") : exit_code::done;
+  return command.check ? check_criteria(conclusion.report.criteria, "report") : exit_code::done;
 }
 
 }  // namespace

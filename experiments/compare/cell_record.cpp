@@ -137,11 +137,7 @@ std::vector<EvaluationResult> CellRecord::results_of(const std::string& evaluati
 
 const EvaluationResult* CellRecord::find(const std::string& evaluation, const EvaluationCell& cell) const {
   for (const RecordedResult& recorded : results) {
-    const EvaluationCell& known = recorded.result.cell;
-    if (recorded.evaluation == evaluation && known.protocol == cell.protocol && known.length == cell.length &&
-        known.stride == cell.stride && known.subset == cell.subset) {
-      return &recorded.result;
-    }
+    if (recorded.evaluation == evaluation && recorded.result.cell == cell) return &recorded.result;
   }
   return nullptr;
 }

@@ -31,10 +31,7 @@ std::string finished_text(const std::vector<Cell>& cells, std::size_t number, co
   std::string bits;
   for (const RecordedResult& recorded : record.results) {
     const EvaluationResult& result = recorded.result;
-    if (recorded.evaluation != trained_evaluation || result.cell.protocol != Protocol::nonoverlapping ||
-        result.cell.subset) {
-      continue;
-    }
+    if (recorded.evaluation != trained_evaluation || !result.cell.on_whole_set()) continue;
     bits += fmt::format("{}{}: {}", bits.empty() ? "" : ", ", result.cell.length,
                         result.status == "ok" ? fmt::format("{:.3f}", result.bits_per_byte) : result.status);
   }

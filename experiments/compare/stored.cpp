@@ -170,8 +170,7 @@ ComparisonFacts facts_from_records(const StoredFolder& folder, const std::vector
     facts.text_digest = cell.record.corpus_digest;
     for (const RecordedResult& recorded : cell.record.results) {
       const EvaluationResult& result = recorded.result;
-      if (result.status == "ok" && result.cell.protocol == Protocol::nonoverlapping && !result.cell.subset)
-        facts.scored_tokens = result.scored_tokens;
+      if (result.status == "ok" && result.cell.on_whole_set()) facts.scored_tokens = result.scored_tokens;
     }
   }
   return facts;

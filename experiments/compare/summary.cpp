@@ -9,14 +9,6 @@
 namespace tapeline {
 namespace {
 
-bool same_cell(const EvaluationCell& a, const EvaluationCell& b) {
-  return a.protocol == b.protocol && a.length == b.length && a.stride == b.stride && a.subset == b.subset;
-}
-
-bool whole_set(const EvaluationCell& cell) {
-  return cell.protocol == Protocol::nonoverlapping && !cell.subset;
-}
-
 bool belongs(const ResultRow& row, const Series& series) {
   return row.name == series.variant && row.evaluation == series.evaluation;
 }
@@ -44,14 +36,14 @@ SeriesPoint summarize_point(const std::vector<const EvaluationResult*>& results)
 
 const SeriesPoint* Series::find(Protocol protocol, Index length, Index stride, bool subset) const {
   for (const SeriesPoint& point : points) {
-    if (same_cell(point.cell, {protocol, length, stride, subset})) return &point;
+    if (point.cell == EvaluationCell{protocol, length, stride, subset}) return &point;
   }
   return nullptr;
 }
 
 const SeriesPoint* Series::at(Index length) const {
   for (const SeriesPoint& point : points) {
-    if (whole_set(point.cell) && point.cell.length == length) return &point;
+    if (point.cell.on_whole_set() && point.cell.length == length) return &point;
   }
   return nullptr;
 }
@@ -71,7 +63,7 @@ std::vector<Series> summarize(const std::vector<ResultRow>& rows) {
     for (const ResultRow& other : rows) {
       if (!belongs(other, series)) continue;
       const auto place = std::find_if(by_cell.begin(), by_cell.end(), [&](const auto& results) {
-        return same_cell(results.front()->cell, other.result.cell);
+        return results.front()->cell == other.result.cell;
       });
       if (place == by_cell.end()) {
         by_cell.push_back({&other.result});
@@ -89,7 +81,7 @@ std::vector<Index> table_lengths(const std::vector<Series>& all) {
   std::set<Index> lengths;
   for (const Series& series : all) {
     for (const SeriesPoint& point : series.points) {
-      if (whole_set(point.cell)) lengths.insert(point.cell.length);
+      if (point.cell.on_whole_set()) lengths.insert(point.cell.length);
     }
   }
   return {lengths.begin(), lengths.end()};
@@ -99,7 +91,7 @@ BySeed by_seed(const std::vector<ResultRow>& rows, const Series& series, const E
                double EvaluationResult::*figure) {
   BySeed values;
   for (const ResultRow& row : rows) {
-    if (belongs(row, series) && same_cell(row.result.cell, cell) && row.result.status == "ok")
+    if (belongs(row, series) && row.result.cell == cell && row.result.status == "ok")
       values[row.seed] = row.result.*figure;
   }
   return values;

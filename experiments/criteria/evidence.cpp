@@ -123,10 +123,7 @@ Measured Encoding::residual_at(double times) const {
   // models have one, and what it is on the text.
   for (const FinishedCell* model : cells) {
     if (!measured.values.contains(model->seed)) continue;
-    std::vector<EvaluationResult> results;
-    for (const RecordedResult& recorded : model->record.results) {
-      if (recorded.evaluation == trained_evaluation) results.push_back(recorded.result);
-    }
+    const std::vector<EvaluationResult> results = model->record.results_of(trained_evaluation);
     if (const auto residual = curse_only_residual(results, train_length, at))
       measured.values[model->seed] = *residual * longer.terms.front().weight;  // tokens a byte
   }

@@ -76,12 +76,7 @@ std::string line_blocks(const Chart& chart) {
 
 std::string marks(const Chart& chart) {
   std::string text;
-  if (std::isfinite(chart.mark_x)) {
-    text += fmt::format(
-        "set arrow 1 from {0}, graph 0 to {0}, graph 1 nohead dt (6,4) lw 1.2 lc rgb '{1}'\n"
-        "set label 1 {2} at {0}, graph 1 left offset 0.6,-0.6 noenhanced textcolor rgb '{1}'\n",
-        chart.mark_x, chart_soft, gnuplot_quoted(chart.mark_label));
-  }
+  if (std::isfinite(chart.mark_x)) text += gnuplot_mark(chart.mark_x, chart_soft, chart.mark_label);
   if (std::isfinite(chart.mark_y)) {
     text += fmt::format(
         "set arrow 2 from graph 0, first {0} to graph 1, first {0} nohead dt (6,4) lw 1.2 lc rgb '{1}'\n"

@@ -81,9 +81,8 @@ ReportTable evaluation_speed_table(const Comparison& comparison, const std::vect
       std::vector<double> speeds;
       for (const ResultRow& result : rows) {
         const EvaluationCell& cell = result.result.cell;
-        if (result.name == series.variant && result.evaluation == series.evaluation &&
-            cell.protocol == Protocol::nonoverlapping && !cell.subset && cell.length == length &&
-            result.result.status == "ok") {
+        if (result.name == series.variant && result.evaluation == series.evaluation && cell.on_whole_set() &&
+            cell.length == length && result.result.status == "ok") {
           speeds.push_back(result.result.tokens_per_second);
         }
       }

@@ -151,10 +151,7 @@ FigureScript small_multiples(const Figure& figure, const std::vector<FigurePanel
       fmt::format("set multiplot layout {},{} rowsfirst margins screen {},{},{},{} spacing screen {},{}\n",
                   grid.rows, grid.columns, grid.left / width, 1 - grid.right / width, grid.bottom / height,
                   1 - grid.top / height, grid.across / width, grid.down / height);
-  if (figure.mark > 0) {
-    text += fmt::format("set arrow 1 from {0}, graph 0 to {0}, graph 1 nohead dt (6,4) lw 1.2 lc rgb '{1}'\n",
-                        figure.mark, figure_soft);
-  }
+  if (figure.mark > 0) text += gnuplot_mark(figure.mark, figure_soft);
   const std::vector<std::string> labels = whole_labels(figure, names, others_behind, grid);
   for (std::size_t i = 0; i < labels.size(); ++i) text += fmt::format("set label {} {}\n", i + 2, labels[i]);
   for (std::size_t i = 0; i < panels.size(); ++i) {

@@ -84,12 +84,7 @@ std::string single_axes(const Figure& figure) {
       gnuplot_quoted(two_lines ? fmt::format("{} (below: {})", figure.x_label, figure.below_label)
                                : figure.x_label),
       two_lines ? -1.2 : -0.2, figure_ink, gnuplot_quoted(figure.y_label), figure_ink, figure_ink);
-  if (figure.mark > 0) {
-    text += fmt::format(
-        "set arrow 1 from {0}, graph 0 to {0}, graph 1 nohead dt (6,4) lw 1.2 lc rgb '{1}'\n"
-        "set label 1 {2} at {0}, graph 1 left offset 0.6,-0.6 noenhanced textcolor rgb '{1}'\n",
-        figure.mark, figure_soft, gnuplot_quoted(figure.mark_label));
-  }
+  if (figure.mark > 0) text += gnuplot_mark(figure.mark, figure_soft, figure.mark_label);
   return text;
 }
 

@@ -27,8 +27,7 @@ std::vector<Octave> position_octaves(const std::vector<ResultRow>& rows, const S
   for (const ResultRow& row : rows) {
     const EvaluationResult& result = row.result;
     if (row.name != series.variant || row.evaluation != series.evaluation || result.status != "ok" ||
-        result.cell.protocol != Protocol::nonoverlapping || result.cell.subset ||
-        result.cell.length != length) {
+        !result.cell.on_whole_set() || result.cell.length != length) {
       continue;
     }
     for (const PositionBin& bin : result.positions) {

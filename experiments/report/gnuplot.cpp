@@ -1,5 +1,7 @@
 #include "experiments/report/gnuplot.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "core/child_process.h"
@@ -42,6 +44,17 @@ std::string gnuplot_output(std::string_view script) {
   ChildResult drawn = run_gnuplot(script);
   require<GnuplotError>(drawn.status == 0, "gnuplot failed: {}", first_complaint(drawn.messages));
   return std::move(drawn.output);
+}
+
+std::string gnuplot_mark(double x, std::string_view colour) {
+  return fmt::format("set arrow 1 from {0}, graph 0 to {0}, graph 1 nohead dt (6,4) lw 1.2 lc rgb '{1}'\n", x,
+                     colour);
+}
+
+std::string gnuplot_mark(double x, std::string_view colour, std::string_view label) {
+  return gnuplot_mark(x, colour) +
+         fmt::format("set label 1 {} at {}, graph 1 left offset 0.6,-0.6 noenhanced textcolor rgb '{}'\n",
+                     gnuplot_quoted(label), x, colour);
 }
 
 }  // namespace tapeline

@@ -20,4 +20,9 @@ std::string gnuplot_output(std::string_view script);
 /// A text as a gnuplot string in single quotes, in which nothing has a meaning.
 std::string gnuplot_quoted(std::string_view text);
 
+/// A dashed line through the whole frame at `x`, as gnuplot's arrow 1.
+std::string gnuplot_mark(double x, std::string_view colour);
+/// The same with its label, number 1, at the top of the frame.
+std::string gnuplot_mark(double x, std::string_view colour, std::string_view label);
+
 }  // namespace tapeline

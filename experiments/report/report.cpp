@@ -96,7 +96,7 @@ ReportOutcome write_report(const Comparison& comparison, const std::filesystem::
                                          method_section(data),
                                          reproduction_section(data)};
   const std::string title = "tapeline compare: train short, test long";
-  const ReportOutcome outcome{folder / "report.html", figures.missing(), figures.drawn()};
+  const ReportOutcome outcome{folder / "report.html", figures.missing(), figures.drawn(), data.criteria};
   write_file(outcome.page,
              html_page(title, fmt::format("<h1>{}</h1>\n{}", title, parts_text(first, sections))));
   return outcome;
