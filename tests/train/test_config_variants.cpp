@@ -176,7 +176,8 @@ TEST_CASE("what is wrong in an evaluation is refused with its place and the reas
   check("name = \"e\"\npositional.score.scale = \"ssmax\"\n",
         "evaluation \"e\" (my.toml:5) sets positional.score.scale", "weights of its own");
   check("name = \"e\"\nof = [\"rope\", \"alibi\"]\npositional.rope.base = 500\n",
-        "evaluation \"e\" (my.toml:6) sets positional.rope.base", "trained with alibi positions, which have no such key");
+        "evaluation \"e\" (my.toml:6) sets positional.rope.base",
+        "trained with alibi positions, which have no such key");
   check("name = \"e\"\nof = \"rope\"\npositional.rope.basis = 500\n",
         "unknown key \"positional.rope.basis\" (my.toml:6)");
   check("name = \"e\"\nof = \"rope\"\ntrain.steps = 3\n",
