@@ -144,9 +144,21 @@ class Reader {
     if (key_.notation == Notation::number_too && parse_words(value)["value"].is_number()) return;
     require<ConfigError>(!key_.kinds || !is_left_out(value), "{} ({}) is \"{}\", {}", key_.name, place_,
                          value, left_out_text());
+    const std::string elsewhere = key_that_takes(value);
     fail<ConfigError>("{} ({}) is {}; it must be one of {}{}{}", key_.name, place_,
                       excerpt(toml_string(value)), fmt::join(key_.choices, ", "), other_words(),
-                      did_you_mean(nearest_name(value, key_.choices)));
+                      elsewhere.empty() ? did_you_mean(nearest_name(value, key_.choices)) : elsewhere);
+  }
+
+  /// What goes around an encoding or scales it is often called one: for "yarn" as a kind, the key that has it
+  /// among its choices.
+  std::string key_that_takes(const std::string& value) const {
+    if (!key_.kinds) return {};
+    for (const ConfigKey& key : config_keys()) {
+      if (key.name.starts_with("positional.") && std::ranges::find(key.choices, value) != key.choices.end())
+        return fmt::format("; \"{}\" is a value of {}", value, key.name);
+    }
+    return {};
   }
 
   [[noreturn]] void refuse(const toml::node& node) const {

@@ -6,34 +6,13 @@
 #include <cmath>
 #include <set>
 
+#include "experiments/compare/plain_variant.h"
 #include "experiments/compare/plan.h"
 #include "train/config_loader.h"
-#include "train/config_table.h"
 #include "train/config_text.h"
 
 namespace tapeline {
 namespace {
-
-/// Whether positions are of that kind alone, with nothing set.
-bool has_plain_positions(const Config& config, std::string_view kind) {
-  Config plain = config;
-  plain.positional = PositionalConfig{};
-  plain.positional.kind = kind;
-  // Options of other kinds are no part of it.
-  return std::ranges::none_of(config_difference(plain, config), [&](const ConfigDifference& difference) {
-    return acts_on_positions(config.positional, difference.key);
-  });
-}
-
-bool is_plain(const Comparison& comparison, const Variant& variant, std::string_view kind) {
-  for (const auto& [key, value] : variant.changes) {
-    // How long it was trained and what it was evaluated at change nothing of what it is.
-    const bool other = key != "positional.kind" && key != "train.length" && !key.starts_with("evaluate.");
-    if (other) return false;
-  }
-  const Config config = with_variant(comparison.config, variant);
-  return config.positional.kind == kind && has_plain_positions(config, kind);
-}
 
 bool same_place(const EvaluationCell& wanted, const EvaluationCell& cell) {
   return cell.protocol == wanted.protocol && cell.length == wanted.length && cell.subset == wanted.subset &&
@@ -74,7 +53,8 @@ std::vector<std::string> plain_variants(const Comparison& comparison, std::strin
   for (const Variant& variant : all_variants(comparison.config)) {
     const bool trained =
         std::ranges::find(comparison.cells, variant.name, &FinishedCell::variant) != comparison.cells.end();
-    if (trained && is_plain(comparison, variant, kind)) names.push_back(variant.name);
+    const bool of_kind = with_variant(comparison.config, variant).positional.name() == kind;
+    if (trained && of_kind && is_plain(comparison.config, variant)) names.push_back(variant.name);
   }
   return names;
 }

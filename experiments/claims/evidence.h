@@ -38,9 +38,7 @@ ClaimFinding trained_finding(const Estimate& quantity, const ClaimQuestion& ques
 /// Of a comparison that lacks what a claim is about.
 ClaimFinding lacking(std::string what);
 
-/// Variants of that kind in all layers with none of its options, no score scale, no window and no randomized
-/// positions, which otherwise have the settings of the whole comparison (but perhaps another trained length
-/// and other evaluations), and of which models were trained; in the order of the plan.
+/// Plain variants of that kind (see is_plain()) of which models were trained, in the order of the plan.
 std::vector<std::string> plain_variants(const Comparison& comparison, std::string_view kind);
 /// The first of them whose models use their context; nullopt: there is none.
 std::optional<std::string> plain_variant(const Comparison& comparison, std::string_view kind);

@@ -47,9 +47,9 @@ struct CriterionResult {
 /// perplexities a byte of one model on the same targets. A verdict is that of the 95 % t-interval over seeds,
 /// paired; a criterion of several conditions holds when all hold and fails when one fails. One seed has no
 /// interval and decides nothing but what is no matter of chance (a refusal). Models are found by their kind
-/// of encoding, with its default settings: the variant that bears its name, else the first. Primary, so
-/// declared before the run, are C1, C2, C4 and C5, whose thresholds all look at k = 8; smoke-1 has no primary
-/// one.
+/// of encoding, with nothing else set (is_plain()): the variant that bears its name, else the first. Primary,
+/// so declared before the run, are C1, C2, C4 and C5, whose thresholds all look at k = 8; smoke-1 has no
+/// primary one.
 std::vector<CriterionResult> judge(const Comparison& comparison);
 
 /// The whole of claims.json: one object a criterion.

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "experiments/compare/plain_variant.h"
 #include "train/config_loader.h"
-#include "train/config_text.h"
 #include "train/flops.h"
 #include "train/residual.h"
 
@@ -147,8 +147,8 @@ Measured Encoding::log_training_speed() const {
 
 Evidence::Evidence(const Comparison& comparison) : comparison_(comparison) {
   for (const Variant& variant : all_variants(comparison.config)) {
+    if (!is_plain(comparison.config, variant)) continue;
     const Config config = with_variant(comparison.config, variant);
-    if (!positional_changes(config).empty()) continue;  // settings of its own: another encoding
     Encoding encoding;
     encoding.kind = config.positional.name();
     encoding.variant = variant.name;

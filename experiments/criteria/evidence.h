@@ -48,8 +48,8 @@ class Evidence {
  public:
   explicit Evidence(const Comparison& comparison);
 
-  /// The variant of that kind with default positional settings: the one that bears the kind's name, else the
-  /// first. `train_length`: only of models trained at that length; 0: any.
+  /// The plain variant of that kind (see is_plain()): the one that bears the kind's name, else the first.
+  /// `train_length`: only of models trained at that length; 0: any.
   Encoding find(std::string_view kind, Index train_length = 0) const;
   /// learned, sinusoidal, rope and alibi, as far as they were compared.
   std::vector<Encoding> core() const;

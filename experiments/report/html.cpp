@@ -53,6 +53,9 @@ a { color: inherit; }
 .verdicts li { display: grid; grid-template-columns: 7.5rem 1fr; gap: 0 .75rem; padding: .55rem 0;
   border-bottom: 1px solid var(--grid); }
 .verdicts p { margin: 0; }
+.verdicts details { margin-top: .2rem; font-size: .85rem; }
+.numbers { list-style: none; padding: 0; margin: .3rem 0 0; }
+.verdicts .numbers li { display: block; padding: .15rem 0; border: 0; overflow-wrap: anywhere; }
 .verdict { font-weight: 700; }
 .holds { color: var(--holds); }
 .fails { color: var(--fails); }

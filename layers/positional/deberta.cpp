@@ -95,12 +95,6 @@ Var DebertaPositions::projected(Pass& pass, Parameter& projection) const {
   return tables_.get(pass, {}, {&projection, table_, gain_, shift_}, make);
 }
 
-double DebertaPositions::table_flops(Index /*rows*/) const {
-  const auto rows = static_cast<double>(table_->shape()[0]), width = static_cast<double>(table_->shape()[1]);
-  // K^r and Q^r: a product forward, one each for the gradients of table and weight.
-  return 2 * static_cast<double>(projections_.count()) * 6 * rows * width * width;
-}
-
 ScoreTerms DebertaPositions::score_terms(Pass& pass, const PassPositions& all, Index layer) const {
   ScoreTerms terms = PositionalEncoding::score_terms(pass, all, layer);
   terms.scale = static_cast<Real>(1 / std::sqrt(3 * static_cast<double>(head_width())));

@@ -26,7 +26,6 @@ class DebertaPositions final : public PositionalEncoding {
   DebertaPositions(const EncodingContext& context, const Settings& settings);
 
   ScoreTerms score_terms(Pass& pass, const PassPositions& all, Index layer) const override;
-  double table_flops(Index rows) const override;
 
  private:
   struct Projections {

@@ -47,10 +47,6 @@ class PositionalEncoding {
   /// number.
   virtual std::optional<Index> max_rows() const { return std::nullopt; }
 
-  /// Floating-point operations, forward and backward, that a training pass over windows of `rows` rows takes
-  /// for tables of the encoding's own: products of its weights, once a pass, whatever the batch.
-  virtual double table_flops(Index /*rows*/) const { return 0; }
-
  protected:
   explicit PositionalEncoding(Index head_width) : head_width_(head_width) {}
   Index head_width() const { return head_width_; }

@@ -32,8 +32,6 @@ class PerLayer {
   const Own& operator[](Index layer) const {
     return made_[place_.empty() ? 0 : place_[static_cast<std::size_t>(layer)]];
   }
-  /// How many there are.
-  Index count() const { return static_cast<Index>(made_.size()); }
 
  private:
   std::vector<Own> made_;

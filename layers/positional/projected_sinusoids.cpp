@@ -37,14 +37,6 @@ Distances ProjectedSinusoids::held(const Distances& met) const {
   return {.first = first, .count = last - first + 1};
 }
 
-double ProjectedSinusoids::table_flops(Index rows) const {
-  const Distances met{.first = causal_ ? 0 : 1 - rows, .count = causal_ ? rows : 2 * rows - 1};
-  const Index distances = held(met).count;
-  const auto width = static_cast<double>(width_);
-  // A product forward, one for the gradient of the weight.
-  return static_cast<double>(projections_.count()) * 4 * static_cast<double>(distances) * width * width;
-}
-
 Var ProjectedSinusoids::projected(Pass& pass, const Distances& distances, Index layer) const {
   Parameter& projection = *projections_[layer];
   return tables_.get(pass, distances, {&projection}, [&] {

@@ -24,7 +24,6 @@ class ProjectedSinusoids final : public PositionalEncoding {
   ProjectedSinusoids(const EncodingContext& context, const Settings& settings, std::string_view key);
 
   ScoreTerms score_terms(Pass& pass, const PassPositions& all, Index layer) const override;
-  double table_flops(Index rows) const override;
 
  private:
   struct Biases {

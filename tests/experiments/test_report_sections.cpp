@@ -181,8 +181,29 @@ TEST_CASE("verdicts: counted, each with what was asked and found, those not meas
   CHECK(body.find("<details><summary>1 not measured here") < body.find("C10"));
   CHECK(contains(body, "no model was trained at 128."));
   CHECK(contains(body, "3 seeds"));
+  CHECK(!contains(body, "numbers</summary>"));
   CHECK(contains(verdict_section(data_of(test::sample_comparison(1), sample_criteria())).body,
                  "One seed: there is no interval over seeds"));
+}
+
+TEST_CASE("verdicts: a criterion of several numbers has each with its own verdict, folded away") {
+  std::vector<CriterionResult> criteria = sample_criteria();
+  criteria[0].conditions.resize(3);
+  criteria[0].conditions[0].asked = "R(8) < 1.00";
+  criteria[0].conditions[0].found = "R(8) = 0.980 (0.970 to 0.990)";
+  criteria[0].conditions[0].verdict = Verdict::holds;
+  criteria[0].conditions[1].found = "R(16) = 0.979";
+  criteria[0].conditions[2].asked = "R(32) < 1.00";
+  criteria[0].conditions[2].reason = "no length 32L was evaluated";
+  criteria[1].conditions.resize(1);
+  const std::string body = verdict_section(data_of(test::sample_comparison(3), criteria)).body;
+  CHECK(contains(body, "<details><summary>its 3 numbers</summary>"));
+  CHECK(contains(body,
+                 "<li><span class=\"verdict holds\">holds</span> R(8) = 0.980 (0.970 to 0.990); asked: R(8) "
+                 "&lt; 1.00</li>"));
+  CHECK(contains(body, "not judged</span> R(16) = 0.979</li>"));
+  CHECK(contains(body, "not measured</span> R(32) &lt; 1.00; no length 32L was evaluated</li>"));
+  CHECK(!contains(body, "its 1 numbers"));
 }
 
 TEST_CASE("a part that was not measured is absent without trace, in the page and in its contents") {

@@ -96,6 +96,8 @@ TEST_CASE("wrappers: wrong values are refused with key and place") {
   CHECK(contains(error_in_file("[positional.layers]\npattern = [\"ropes\"]\n"),
                  "positional.layers.pattern (my.toml:2) is \"ropes\"; it must be one of"));
   CHECK(contains(error_in_file("[positional.layers]\npattern = \"rope\"\n"), "it must be a list of texts"));
+  CHECK(contains(error_in_file("[positional]\nkind = \"logn\"\n"),
+                 "; \"logn\" is a value of positional.score.scale"));
   CHECK(contains(error_in_file("[positional.layer]\npattern = []\n"), "unknown key"));
 }
 

@@ -45,7 +45,28 @@ std::string certainty_note(const Comparison& comparison) {
       comparison.config.compare.seeds);
 }
 
-/// One criterion as an item of the list: verdict, statement, what was asked and found, why.
+/// The numbers that a criterion is judged by, each with its own verdict, folded away. Empty when there is one
+/// only, which stands beside the criterion already.
+std::string single_numbers(const CriterionResult& criterion) {
+  if (criterion.conditions.size() < 2) return {};
+  std::string items;
+  for (const CriterionCondition& condition : criterion.conditions) {
+    const std::string word = condition.verdict
+                                 ? verdict_text(*condition.verdict)
+                                 : std::string(condition.found.empty() ? "not measured" : "not judged");
+    const std::string number = condition.found.empty() ? condition.asked : condition.found;
+    std::string beside;
+    if (number != condition.asked && !condition.asked.empty()) beside = "; asked: " + condition.asked;
+    if (!condition.reason.empty()) beside += "; " + condition.reason;
+    items += fmt::format("<li><span class=\"verdict {}\">{}</span> {}{}</li>\n",
+                         condition.verdict ? word : std::string("note"), word, html_escape(number),
+                         html_escape(beside));
+  }
+  return html_folded(fmt::format("its {} numbers", criterion.conditions.size()),
+                     "<ul class=\"numbers\">\n" + items + "</ul>\n");
+}
+
+/// One criterion as an item of the list: verdict, statement, what was asked and found, why, every number.
 std::string criterion_item(const CriterionResult& criterion) {
   const std::string word = criterion.verdict ? verdict_text(*criterion.verdict) : std::string("not measured");
   const std::string look = criterion.verdict ? word : std::string("note");
@@ -57,7 +78,7 @@ std::string criterion_item(const CriterionResult& criterion) {
   if (!criterion.figure.empty()) facts += fmt::format("Found: {}. ", criterion.figure);
   if (!criterion.reason.empty()) facts += criterion.reason + '.';
   if (!facts.empty()) text += html_note(facts);
-  return text + "</div></li>\n";
+  return text + single_numbers(criterion) + "</div></li>\n";
 }
 
 std::string criterion_list(const std::vector<CriterionResult>& criteria, bool measured) {
