@@ -124,15 +124,6 @@ BySeed losses_at(const Comparison& comparison, std::string_view variant, Index l
   return losses(comparison, variant, evaluation, {.protocol = Protocol::nonoverlapping, .length = length});
 }
 
-BySeed training_speeds(const Comparison& comparison, std::string_view variant) {
-  BySeed found;
-  for (const FinishedCell& cell : comparison.cells) {
-    const bool known = cell.record.training == "done" && cell.record.tokens_per_second > 0;
-    if (cell.variant == variant && known) found[cell.seed] = cell.record.tokens_per_second;
-  }
-  return found;
-}
-
 std::vector<Index> evaluated_lengths(const Comparison& comparison, std::string_view variant,
                                      std::string_view evaluation) {
   std::set<Index> lengths;

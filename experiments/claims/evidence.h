@@ -62,8 +62,6 @@ BySeed losses(const Comparison& comparison, std::string_view variant, std::strin
 /// Non-overlapping, on the whole scored set, as trained.
 BySeed losses_at(const Comparison& comparison, std::string_view variant, Index length,
                  std::string_view evaluation = "trained");
-/// Tokens a second of training, the median step of every model.
-BySeed training_speeds(const Comparison& comparison, std::string_view variant);
 /// Lengths at which such losses exist, ascending.
 std::vector<Index> evaluated_lengths(const Comparison& comparison, std::string_view variant,
                                      std::string_view evaluation = "trained");

@@ -7,6 +7,7 @@
 
 #include "experiments/claims/evidence.h"
 #include "experiments/claims/subjects.h"
+#include "experiments/compare/speeds.h"
 #include "layers/positional/kinds_of_build.h"
 
 /// Claims that set one encoding against another, seed by seed: the models of a seed have equal shared weights
@@ -110,8 +111,10 @@ ClaimFinding judge_speed(const Comparison& comparison, std::string_view kind, co
   if (!one || !other) {
     return lacking_plain(comparison, one ? "sinusoidal" : kind);
   }
-  const Estimate ratio = paired_ratio(training_speeds(comparison, *one), training_speeds(comparison, *other));
-  if (ratio.count == 0) return lacking("no seed has the training speed of both");
+  const SpeedPairs speeds = speed_pairs(comparison, *one, *other);
+  const Estimate ratio = paired_ratio(speeds.one, speeds.other);
+  if (ratio.count == 0)
+    return lacking(speeds.apart ? speeds_apart : "no seed has the training speed of both");
   return trained_finding(
       ratio, question,
       fmt::format("tokens a second of training, {} over {}: {}; asked: at {} {:g}", *one, *other,

@@ -56,20 +56,8 @@ struct GivenComparison {
 /// Folders that belong together, shares or seeds of one comparison, count as one.
 std::vector<GivenComparison> read_comparisons(const std::vector<std::filesystem::path>& folders) {
   std::vector<GivenComparison> all;
-  for (const std::filesystem::path& folder : folders) {
-    const bool joined = std::ranges::any_of(all, [&](GivenComparison& given) {
-      std::vector<std::filesystem::path> together = given.folders;
-      together.push_back(folder);
-      try {
-        given.comparison = read_comparison(together);
-      } catch (const ConfigError&) {  // of another configuration: a comparison of its own
-        return false;
-      }
-      given.folders = together;
-      return true;
-    });
-    if (!joined) all.push_back({{folder}, read_comparison({folder})});
-  }
+  for (const std::vector<std::filesystem::path>& together : group_comparisons(folders))
+    all.push_back({together, read_comparison(together)});
   return all;
 }
 

@@ -220,10 +220,8 @@ Command compare_command() {
       "left out: of every one that has the keys). What cannot change after training is refused before "
       "anything is trained.",
       "With --budget the most seeds are taken that leave each model the steps that its preset needs at "
-      "least, "
-      "then as many steps as fit; a single seed may get fewer, with a warning. What was chosen is part of "
-      "the "
-      "configuration, config.toml tells it, and the same command goes on with it.",
+      "least, then as many steps as fit; a single seed may get fewer, with a warning. What was chosen is "
+      "part of the configuration, config.toml tells it, and the same command goes on with it.",
       "With --sweep a variant's learning rate is the one of the lowest loss at the trained length, on the "
       "targets that the comparison is scored on; no loss at a longer length has a say. sweep.csv tells every "
       "point and what it cost. The run with the best rate is that of the first seed and is not made twice.",

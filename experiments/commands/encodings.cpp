@@ -230,10 +230,9 @@ Command encodings_command() {
         .target = &options->layer}});
   command.details = {
       "Without NAME a table of the encodings in this build, one of the scalings of rope, and one of what "
-      "goes "
-      "around any of them: scales of the scores, windows, randomized positions. With NAME the formula, where "
-      "it acts, its parameters and options, what happens past the trained length, and the paper. Parameters "
-      "are counted in the model that CONFIG, --preset and --set describe.",
+      "goes around any of them: scales of the scores, windows, randomized positions. With NAME the formula, "
+      "where it acts, its parameters and options, what happens past the trained length, and the paper. "
+      "Parameters are counted in the model that CONFIG, --preset and --set describe.",
       "With --plot it is drawn, from what it gives to the model, whatever it is: a bias by distance and "
       "head; of rotations the wavelength of every pair against the trained length, and what is left of the "
       "product of equal vectors by distance, a scaling of rope beside plain rope; of rows that are added to "

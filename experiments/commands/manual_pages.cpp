@@ -99,10 +99,9 @@ ManualPage config_page(const Program& program) {
       .entry("positional, model, optimizer, ...", "The keys that this variant changes.");
   page.section("[[compare.evaluation]]")
       .paragraph(
-          "An evaluation of trained models under other positional settings, at every length and for "
-          "every seed, beside that of the models as they were trained. Of the probes it has those that "
-          "follow "
-          "from its losses (residual, in_context).")
+          "An evaluation of trained models under other positional settings, at every length and for every "
+          "seed, beside that of the models as they were trained. Of the probes it has those that follow from "
+          "its losses (residual, in_context).")
       .entry("name", "Unique; the column evaluation of results.csv, and behind the comma in \"rope, ntk\".")
       .entry("of",
              "The name of a variant, or a list of names; left out: every variant whose encoding has the keys "

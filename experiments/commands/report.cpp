@@ -144,10 +144,10 @@ Command report_command() {
   command.details = {
       "Reads the results of every finished model in the folder and writes report.html with its figures anew; "
       "nothing is trained or evaluated. The same results give the same bytes. A comparison that is not "
-      "complete "
-      "is reported as far as it goes, and the page says what is missing.",
+      "complete is reported as far as it goes, and the page says what is missing.",
       "Several folders are put together into the one that --out names, which also gets results.csv, "
-      "positions.csv and probes.csv of the whole. They must be of one configuration.",
+      "positions.csv and probes.csv of the whole. They must be of one configuration; their seeds need not "
+      "follow one another. Such a place holds no models: the report is made again from the folders.",
       criteria_help};
   options->output.add_to(command);
   return command;

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.h"
+#include "core/parallel.h"
 #include "experiments/evaluation_output.h"
 #include "experiments/median.h"
 #include "train/checkpoint.h"
@@ -85,6 +86,7 @@ void train(CellRecord& record, const Cell& cell, const CellSurroundings& surroun
     record.reason = error.what();
   }
   record.tokens_per_second = median_training_speed(RunFolder(folder).metrics_file());
+  record.threads = thread_count();
 }
 
 /// What is done with a cell that has been trained: everything that its record does not hold yet, one after

@@ -157,6 +157,7 @@ std::string record_text(const CellRecord& record) {
                      {"parameters", record.parameters},
                      {"training_loss", json_number(record.training_loss)},
                      {"tokens_per_second", json_number(record.tokens_per_second)},
+                     {"threads", record.threads},
                      {"complete", record.complete},
                      {"results", std::move(results)},
                      {"probes", std::move(probes)}};
@@ -173,6 +174,7 @@ CellRecord parse_record(const std::string& text, const std::string& place) {
     record.parameters = json.at("parameters");
     record.training_loss = number(json.at("training_loss"));
     record.tokens_per_second = number(json.at("tokens_per_second"));
+    record.threads = json.value("threads", 0);
     record.complete = json.at("complete");
     for (const Json& result : json.at("results")) record.results.push_back(parse_result(result));
     if (json.contains("probes")) {

@@ -1,5 +1,6 @@
 #include "experiments/compare/comparison.h"
 
+#include <numeric>
 #include <utility>
 
 #include "core/files.h"
@@ -22,6 +23,13 @@ std::vector<RecordedResult> as_planned(const Cell& cell, const CellRecord& recor
 }
 
 }  // namespace
+
+std::vector<std::uint64_t> planned_seeds(const Comparison& comparison) {
+  if (!comparison.seeds.empty()) return comparison.seeds;
+  std::vector<std::uint64_t> seeds(static_cast<std::size_t>(comparison.config.compare.seeds));
+  std::iota(seeds.begin(), seeds.end(), comparison.config.train.seed);
+  return seeds;
+}
 
 FinishedCell finished_cell(const Cell& cell, CellRecord record) {
   if (cell.part == CellPart::swept) record.results = as_planned(cell, record);

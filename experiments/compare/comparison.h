@@ -17,20 +17,28 @@ struct FinishedCell {
   std::uint64_t seed = 0;
   Index train_length = 0;
   CellRecord record;
+  Index share = 0;  ///< number of the folder that it was read from: each may be of a machine of its own
 };
 
 /// A comparison as its tables, figures and report see it: what was asked for, on which text, what came out.
 struct Comparison {
   Config config;
-  std::string command;  ///< that makes it again; of shares: one a line
+  /// That are trained, ascending: not always consecutive where folders were put together. Empty: those of the
+  /// configuration. See planned_seeds().
+  std::vector<std::uint64_t> seeds = {};
+  std::string command;                    ///< that makes it again; of shares: one a line
+  std::vector<std::string> folders = {};  ///< that it was put together from, as given; empty: one alone
   std::string text_source, text_digest;
   Index text_tokens = 0;    ///< 0: not known, of a folder without comparison.json
   Index scored_tokens = 0;  ///< targets of the whole scored set
-  int threads = 0;          ///< 0: not known
+  int threads = 0;          ///< as it was last gone on with; 0: not known, or shares with different ones
   std::vector<FinishedCell> cells;
   std::vector<SweepPoint> sweep;  ///< of learning rates, where there was one, as far as it has been measured
   Index planned = 0;              ///< cells that belong to it; more than there are: not all are finished yet
 };
+
+/// The seeds of the plan: Comparison::seeds, else train.seed, train.seed + 1, ... of the configuration.
+std::vector<std::uint64_t> planned_seeds(const Comparison& comparison);
 
 /// A cell as the tables see it: of one that was trained in a sweep only what the comparison evaluates, in
 /// its order.

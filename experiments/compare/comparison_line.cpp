@@ -35,7 +35,7 @@ std::string finished_text(const std::vector<Cell>& cells, std::size_t number, co
     bits += fmt::format("{}{}: {}", bits.empty() ? "" : ", ", result.cell.length,
                         result.status == "ok" ? fmt::format("{:.3f}", result.bits_per_byte) : result.status);
   }
-  return text + "bits per byte at " + bits;
+  return text + (bits.empty() ? std::string("done") : "bits per byte at " + bits);
 }
 
 }  // namespace tapeline

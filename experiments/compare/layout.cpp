@@ -1,6 +1,6 @@
 #include "experiments/compare/layout.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
@@ -11,6 +11,21 @@
 
 namespace tapeline {
 namespace {
+
+/// What would give one variant other targets than the rest.
+bool chooses_targets(const std::string& key) {
+  return key == "evaluate.scored" || key == "evaluate.sliding_tokens";
+}
+
+/// All that is compared is so in non-overlapping windows: without them there would be no answer.
+void require_nonoverlapping(const Cell& cell, const Config& config) {
+  const std::vector<std::string>& protocols = config.evaluate.protocols;
+  require<ConfigError>(std::ranges::find(protocols, "nonoverlapping") != protocols.end(),
+                       "compare: evaluate.protocols of {} is {}; table, figure and verdicts of a comparison "
+                       "are of non-overlapping windows: add \"nonoverlapping\" (tapeline evaluate measures a "
+                       "model in sliding windows alone)",
+                       cell.variant, protocols);
+}
 
 /// One split and one set of targets for all lengths of all cells.
 struct SharedText {
@@ -27,7 +42,12 @@ SharedText shared_text(const ResolvedConfig& config, const std::vector<Cell>& ce
         require<ConfigError>(!difference.key.starts_with("data."),
                              "compare: variant \"{}\" sets {}; all variants share one text and one split",
                              cell.variant, difference.key);
+        require<ConfigError>(!chooses_targets(difference.key),
+                             "compare: variant \"{}\" sets {}; all variants are scored on the same targets: "
+                             "give it outside the variants",
+                             cell.variant, difference.key);
       }
+      require_nonoverlapping(cell, evaluation.config);
       for (const Index length : evaluation_lengths(evaluation.config)) longest = std::max(longest, length);
       longest_sliding = std::max(longest_sliding, longest_sliding_length(evaluation.config));
     }

@@ -59,28 +59,40 @@ StoredFolder open_folder(const fs::path& folder) {
   return stored;
 }
 
-/// Folders belong together when nothing but the seeds differs.
-void require_same_comparison(const StoredFolder& first, const StoredFolder& other) {
+/// What two folders differ in besides the seeds.
+std::vector<ConfigDifference> differences_of(const StoredFolder& first, const StoredFolder& other) {
   std::vector<ConfigDifference> differences = run_difference(first.config.config, other.config.config);
   std::erase_if(differences, [](const ConfigDifference& one) {
     return one.key == "train.seed" || one.key == "compare.seeds";
   });
+  return differences;
+}
+
+/// With a sweep the first seed chose the learning rates of all.
+bool same_rates(const StoredFolder& first, const StoredFolder& other) {
+  return first.config.config.compare.sweep.empty() ||
+         first.config.config.train.seed == other.config.config.train.seed;
+}
+
+/// Folders belong together when nothing but the seeds differs.
+void require_same_comparison(const StoredFolder& first, const StoredFolder& other) {
+  const std::vector<ConfigDifference> differences = differences_of(first, other);
   require<ConfigError>(differences.empty(),
                        "comparisons \"{}\" and \"{}\" do not belong together: {}; name shares of one "
                        "comparison, or seeds of one configuration",
                        first.path.string(), other.path.string(), describe(differences));
   require<ConfigError>(
-      first.config.config.compare.sweep.empty() ||
-          first.config.config.train.seed == other.config.config.train.seed,
+      same_rates(first, other),
       "comparisons \"{}\" and \"{}\" do not belong together: each chose its learning rates by its own "
       "first seed, {} and {}",
       first.path.string(), other.path.string(), first.config.config.train.seed,
       other.config.config.train.seed);
 }
 
-/// The record without what a clock told.
+/// The record without what a clock told, and how it was computed.
 std::string without_speeds(CellRecord record) {
   record.tokens_per_second = 0;
+  record.threads = 0;
   for (RecordedResult& recorded : record.results) recorded.result.tokens_per_second = 0;
   return record_text(record);
 }
@@ -89,6 +101,7 @@ std::string without_speeds(CellRecord record) {
 class Gathered {
  public:
   void add(const StoredFolder& folder) {
+    const Index share = shares_++;
     for (const SweepPoint& point : folder.sweep) {
       const auto at = std::ranges::find(folder.cells, point.variant, &Cell::variant) - folder.cells.begin();
       sweep_.try_emplace({static_cast<std::size_t>(at), place_in_sweep(folder, point)}, point);
@@ -103,12 +116,15 @@ class Gathered {
       CellRecord record = read_record(cell_folder(folder.path, cell));
       if (!record.complete) continue;
       require_same_text(folder, record);
+      if (record.threads == 0 && folder.facts) record.threads = folder.facts->threads;
+      FinishedCell finished = finished_cell(cell, std::move(record));
+      finished.share = share;
       const auto known = found_.find(place);
       if (known == found_.end()) {
-        found_.emplace(place, Found{folder.path, finished_cell(cell, std::move(record))});
+        found_.emplace(place, Found{folder.path, std::move(finished)});
         continue;
       }
-      require<ConfigError>(without_speeds(known->second.cell.record) == without_speeds(record),
+      require<ConfigError>(without_speeds(known->second.cell.record) == without_speeds(finished.record),
                            "comparisons \"{}\" and \"{}\" both hold {}, and its results differ; leave one of "
                            "the folders out",
                            known->second.folder.string(), folder.path.string(), cell.label());
@@ -156,6 +172,7 @@ class Gathered {
   std::map<std::pair<std::size_t, std::size_t>, SweepPoint> sweep_;  // number of the variant, of the multiple
   std::set<Place> planned_;
   std::set<std::uint64_t> seeds_;
+  Index shares_ = 0;
 };
 
 /// What a folder without comparison.json lets one know.
@@ -176,11 +193,48 @@ ComparisonFacts facts_from_records(const StoredFolder& folder, const std::vector
   return facts;
 }
 
+/// The text that its models were trained on; empty: none has been, and nothing tells it.
+std::string text_of(const StoredFolder& folder) {
+  if (folder.facts) return folder.facts->text_digest;
+  for (const Cell& cell : folder.cells) {
+    const CellRecord record = read_record(cell_folder(folder.path, cell));
+    if (!record.corpus_digest.empty()) return record.corpus_digest;
+  }
+  return {};
+}
+
+/// Whether a folder belongs to the comparison of another.
+bool belong_together(const StoredFolder& first, const StoredFolder& other) {
+  if (!differences_of(first, other).empty() || !same_rates(first, other)) return false;
+  const std::string one = text_of(first), two = text_of(other);
+  return one.empty() || two.empty() || one == two;
+}
+
 }  // namespace
+
+std::vector<std::vector<fs::path>> group_comparisons(const std::vector<fs::path>& folders) {
+  std::vector<StoredFolder> first;  // of each group; of those the first that knows its text
+  std::vector<std::vector<fs::path>> groups;
+  for (const fs::path& folder : folders) {
+    StoredFolder opened = open_folder(folder);
+    std::size_t place = 0;
+    while (place < first.size() && !belong_together(first[place], opened)) ++place;
+    if (place == first.size()) {
+      groups.emplace_back();
+      first.push_back(std::move(opened));
+    } else if (text_of(first[place]).empty()) {
+      first[place] = std::move(opened);  // perhaps it knows of which text they are
+    }
+    groups[place].push_back(folder);
+  }
+  return groups;
+}
 
 Comparison read_comparison(const std::vector<std::filesystem::path>& folders) {
   require<ConfigError>(!folders.empty(),
                        "comparison: no folder is given; name one that tapeline compare made");
+  std::vector<std::string> names;
+  for (const fs::path& folder : folders) names.push_back(folder.string());
   std::vector<StoredFolder> stored;
   Gathered gathered;
   for (const fs::path& folder : folders) {
@@ -193,18 +247,24 @@ Comparison read_comparison(const std::vector<std::filesystem::path>& folders) {
   comparison.config = stored.front().config.config;
   comparison.config.train.seed = *gathered.seeds().begin();
   comparison.config.compare.seeds = static_cast<Index>(gathered.seeds().size());
+  comparison.seeds.assign(gathered.seeds().begin(), gathered.seeds().end());
   comparison.cells = gathered.cells();
   comparison.sweep = gathered.sweep();
   comparison.planned = static_cast<Index>(gathered.planned());
   require<FileError>(!comparison.cells.empty(),
                      "comparison \"{}\": none of its cells is finished; the command that began it goes on",
-                     folders.front().string());
+                     fmt::join(names, "\", \""));
+
+  if (names.size() > 1) comparison.folders = names;
 
   std::vector<std::string> commands;  // each share has its own
   for (const StoredFolder& folder : stored) {
     const ComparisonFacts facts = folder.facts.value_or(facts_from_records(folder, comparison.cells));
     if (std::ranges::find(commands, facts.command) == commands.end()) commands.push_back(facts.command);
-    if (&folder != &stored.front()) continue;
+    if (&folder != &stored.front()) {
+      if (facts.threads != comparison.threads) comparison.threads = 0;
+      continue;
+    }
     comparison.text_source = facts.text_source;
     comparison.text_digest = facts.text_digest;
     comparison.text_tokens = facts.text_tokens;

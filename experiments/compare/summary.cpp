@@ -1,7 +1,7 @@
 #include "experiments/compare/summary.h"
 
 #include <algorithm>
-#include <cmath>
+#include <numbers>
 #include <set>
 
 #include "experiments/compare/plan.h"
@@ -97,18 +97,14 @@ BySeed by_seed(const std::vector<ResultRow>& rows, const Series& series, const E
   return values;
 }
 
-Estimate perplexity_ratio(const std::vector<ResultRow>& rows, const Series& series, Index length) {
-  const auto nll = [&](Index at) {
-    return by_seed(rows, series, {Protocol::nonoverlapping, at, at, false}, &EvaluationResult::nll);
+Estimate log_perplexity_ratio(const std::vector<ResultRow>& rows, const Series& series, Index length) {
+  const auto nats_a_byte = [&](Index at) {
+    BySeed values =
+        by_seed(rows, series, {Protocol::nonoverlapping, at, at, false}, &EvaluationResult::bits_per_byte);
+    for (auto& [seed, value] : values) value *= std::numbers::ln2;
+    return values;
   };
-  const Estimate log_ratio = paired_difference(nll(length), nll(series.train_length));
-  Estimate ratio = log_ratio;
-  ratio.mean = std::exp(log_ratio.mean);
-  ratio.half_width = std::exp(log_ratio.upper()) - ratio.mean;
-  ratio.median = std::exp(log_ratio.median);
-  ratio.lowest = std::exp(log_ratio.lowest);
-  ratio.highest = std::exp(log_ratio.highest);
-  return ratio;
+  return paired_difference(nats_a_byte(length), nats_a_byte(series.train_length));
 }
 
 }  // namespace tapeline

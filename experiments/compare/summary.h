@@ -41,10 +41,10 @@ std::vector<Index> table_lengths(const std::vector<Series>& all);
 BySeed by_seed(const std::vector<ResultRow>& rows, const Series& series, const EvaluationCell& cell,
                double EvaluationResult::*figure);
 
-/// The ratio of perplexities exp(nll(length) - nll(trained length)), both non-overlapping, on the same
-/// targets, within one model. Log-perplexities are averaged over seeds, so the mean is that of the logarithm
-/// (the geometric one), and its interval, which is longer upwards, is given by its upper half. Nothing where
-/// either was not measured.
-Estimate perplexity_ratio(const std::vector<ResultRow>& rows, const Series& series, Index length);
+/// The logarithm of the ratio of perplexities per byte, NLL(length) - NLL(trained length) in nats a byte,
+/// both non-overlapping, on the same targets, within one model; over seeds paired. Its exponential is the
+/// (geometric mean) ratio R, that of its interval's limits R's interval, which is longer upwards. Without
+/// values where either was not measured.
+Estimate log_perplexity_ratio(const std::vector<ResultRow>& rows, const Series& series, Index length);
 
 }  // namespace tapeline

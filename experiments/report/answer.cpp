@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 
+#include "experiments/report/ranking.h"
 #include "experiments/report/tables.h"
 #include "experiments/report/variants.h"
 
@@ -22,23 +23,38 @@ std::string spoken(const Series& series) {
 bool measured(const SeriesPoint* point) { return point != nullptr && point->bits_per_byte.count > 0; }
 
 /// Whether the lead of the first over the second is more than the seeds' own spread.
-std::string certainty(const Comparison& comparison, const Series& best, const Series& second, Index length) {
-  const std::vector<ResultRow> rows = result_rows(comparison.cells);
-  const auto bits = [&](const Series& series) {
-    return by_seed(rows, series, {Protocol::nonoverlapping, length, length, false},
-                   &EvaluationResult::bits_per_byte);
-  };
-  const Estimate lead = paired_difference(bits(best), bits(second));
+std::string certainty(const Comparison& comparison, const Ranking& ranking) {
+  const std::string second = spoken(*ranking.order[1]);
+  const Estimate& behind = ranking.behind[1];
   if (comparison.config.compare.seeds == 1) return "one seed, so without an interval";
-  if (lead.count < 2) {
-    return fmt::format("{} seed has both this and {}, so without an interval", lead.count == 1 ? "one" : "no",
-                       spoken(second));
+  if (behind.count < 2) {
+    return fmt::format("{} seed has both this and {}{}, so without an interval",
+                       behind.count == 1 ? "one" : "no", second,
+                       behind.mean < 0 ? fmt::format(", which is {:.3f} lower there", -behind.mean) : "");
   }
-  if (-lead.mean > lead.half_width) {
-    return fmt::format("{:.3f} ±{:.3f} below {} over {} seeds", -lead.mean, lead.half_width, spoken(second),
-                       lead.count);
+  const std::string seeds = behind.count < comparison.config.compare.seeds
+                                ? fmt::format("the {} seeds that both have", behind.count)
+                                : fmt::format("{} seeds", behind.count);
+  if (behind.lower() > 0)
+    return fmt::format("{:.3f} ±{:.3f} below {} over {}", behind.mean, behind.half_width, second, seeds);
+  if (behind.upper() < 0) {
+    return fmt::format("but {} is {:.3f} ±{:.3f} lower over {}", second, -behind.mean, behind.half_width,
+                       seeds);
   }
-  return fmt::format("not told apart from {} by {} seeds", spoken(second), lead.count);
+  return fmt::format("not told apart from {} by {}", second, seeds);
+}
+
+/// Of a series that has not the leader's seeds: "0.013 above alibi on the 2 seeds that both have"; else
+/// empty.
+std::string beside_leader(const Ranking& ranking, std::size_t place, Index length) {
+  const auto seeds = [&](const Series& series) { return series.at(length)->bits_per_byte.count; };
+  const Estimate& behind = ranking.behind[place];
+  if (behind.count == seeds(ranking.leader()) && behind.count == seeds(*ranking.order[place])) return {};
+  const std::string leader = spoken(ranking.leader());
+  if (behind.count == 0) return fmt::format("no seed in common with {}", leader);
+  return fmt::format("{:.3f} {} {} on the {} that both have", std::abs(behind.mean),
+                     behind.mean < 0 ? "below" : "above", leader,
+                     behind.count == 1 ? std::string("seed") : fmt::format("{} seeds", behind.count));
 }
 
 /// The longest length that every series was evaluated at, be it in vain; 0 when there is none.
@@ -119,16 +135,21 @@ std::string divergence_text(const Comparison& comparison, const std::vector<Seri
 }
 
 /// " rope goes from 2.308 to 3.030 (perplexity × 1.65)."
-std::string others_text(const Comparison& comparison, const std::vector<const Series*>& there, Index length,
+std::string others_text(const Comparison& comparison, const Ranking& ranking, Index length,
                         bool name_trained_length) {
   constexpr std::size_t named = 8;  // more than these nobody reads in one sentence
+  const std::vector<const Series*>& there = ranking.order;
   if (there.size() > named + 1) {
     const auto short_text = [&](const Series* series) {
       return fmt::format("{} with {:.3f}", spoken(*series), series->at(length)->bits_per_byte.mean);
     };
-    return fmt::format(" Of the other {}, the next are {}, {} and {}; the last is {}.", there.size() - 1,
+    return fmt::format(" Of the other {}, the next are {}, {} and {}; the last is {}.{}", there.size() - 1,
                        short_text(there[1]), short_text(there[2]), short_text(there[3]),
-                       short_text(there.back()));
+                       short_text(there.back()),
+                       ranking.same_seeds ? std::string()
+                                          : fmt::format(" Their order is that of the seeds that each has in "
+                                                        "common with {}.",
+                                                        spoken(ranking.leader())));
   }
   const std::vector<ResultRow> rows = result_rows(comparison.cells);
   std::vector<std::string> others;
@@ -136,50 +157,50 @@ std::string others_text(const Comparison& comparison, const std::vector<const Se
     const Series& series = *there[i];
     const double end = series.at(length)->bits_per_byte.mean;
     const SeriesPoint* first = series.at(series.train_length);
+    const std::string beside = beside_leader(ranking, i, length);
     if (length <= series.train_length || !measured(first)) {
-      others.push_back(fmt::format("{} needs {:.3f}", spoken(series), end));
+      others.push_back(fmt::format("{} needs {:.3f}{}", spoken(series), end,
+                                   beside.empty() ? beside : fmt::format(" ({})", beside)));
       continue;
     }
     others.push_back(fmt::format(
-        "{} goes from {:.3f}{} to {:.3f} (perplexity × {:.2f})", spoken(series), first->bits_per_byte.mean,
+        "{} goes from {:.3f}{} to {:.3f} ({} × {:.2f}{}{})", spoken(series), first->bits_per_byte.mean,
         name_trained_length ? fmt::format(" at {}", number_text(series.train_length)) : std::string(), end,
-        perplexity_ratio(rows, series, length).mean));
+        token_unit(comparison) == "bytes" ? "perplexity" : "perplexity per byte",
+        std::exp(log_perplexity_ratio(rows, series, length).mean), beside.empty() ? "" : "; ", beside));
   }
   if (others.empty()) return {};
   return fmt::format(" {}{}.", others.size() > 1 ? "Of the others, " : "", joined(others));
 }
 
-/// The series that were measured at a length, the lowest loss first.
-std::vector<const Series*> ranked(const std::vector<Series>& all, Index length) {
-  std::vector<const Series*> there;
-  for (const Series& series : all) {
-    if (measured(series.at(length))) there.push_back(&series);
-  }
-  std::ranges::stable_sort(there, {},
-                           [&](const Series* series) { return series->at(length)->bits_per_byte.mean; });
-  return there;
-}
-
 /// " At the trained length itself, 64, rope does best with 2.275 (0.130 ±0.012 below alibi over 3 seeds)."
 std::string at_trained_text(const Comparison& comparison, const std::vector<Series>& all, Index trained) {
-  const std::vector<const Series*> there = ranked(all, trained);
-  if (there.size() < 2) return {};
+  const Ranking ranking = ranking_at(result_rows(comparison.cells), all, trained);
+  if (ranking.order.size() < 2) return {};
   return fmt::format(" At the trained length itself, {}, {} does best with {:.3f} ({}).",
-                     number_text(trained), spoken(*there.front()),
-                     there.front()->at(trained)->bits_per_byte.mean,
-                     certainty(comparison, *there.front(), *there[1], trained));
+                     number_text(trained), spoken(ranking.leader()),
+                     ranking.leader().at(trained)->bits_per_byte.mean, certainty(comparison, ranking));
+}
+
+/// What there is to say where no length was evaluated in non-overlapping windows.
+std::string without_lengths(const std::vector<Series>& all) {
+  const bool evaluated =
+      std::ranges::any_of(all, [](const Series& series) { return !series.points.empty(); });
+  if (!evaluated) return "Nothing was evaluated.";
+  return "The models were evaluated in sliding windows alone. Lengths are compared, and verdicts given, in "
+         "non-overlapping windows, so there is no answer here; the losses in sliding windows stand below.";
 }
 
 }  // namespace
 
 Answer answer(const Comparison& comparison, const std::vector<Series>& all) {
   const std::vector<Index> lengths = table_lengths(all);
-  if (lengths.empty()) return {"Nothing was evaluated.", {}};
+  if (lengths.empty()) return {without_lengths(all), {}};
   const Index common = longest_common_length(all, lengths);
   const Index longest = common > 0 ? common : lengths.back();
   const Index trained = common_train_length(all);
 
-  const std::vector<const Series*> there = ranked(all, longest);
+  const Ranking ranking = ranking_at(result_rows(comparison.cells), all, longest);
   std::vector<std::string> refused, absent;
   for (const Series& series : all) {
     const SeriesPoint* point = series.at(longest);
@@ -197,22 +218,23 @@ Answer answer(const Comparison& comparison, const std::vector<Series>& all) {
                         std::round(100 * static_cast<double>(longest) / static_cast<double>(trained)) / 100);
   }
   if (longest < lengths.back()) text += ", the longest that all were evaluated at";
-  if (there.empty()) {
+  if (ranking.empty()) {
     text += fmt::format(", no {} gives a result.", variant_word(comparison.config));
   } else {
-    const Series& best = *there.front();
+    const Series& best = ranking.leader();
+    const bool alone = ranking.order.size() == 1;
     text += fmt::format(", {} {} {:.3f} bits per byte", spoken(best),
-                        there.size() > 1 ? "does best:" : "needs", best.at(longest)->bits_per_byte.mean);
+                        alone ? "needs" : "does best:", best.at(longest)->bits_per_byte.mean);
     const SeriesPoint* start = best.at(best.train_length);
     if (longest != best.train_length && measured(start)) {
       text +=
           fmt::format(", against {:.3f} at {}", start->bits_per_byte.mean, number_text(best.train_length));
     }
-    if (there.size() > 1) text += fmt::format(" ({})", certainty(comparison, best, *there[1], longest));
+    if (!alone) text += fmt::format(" ({})", certainty(comparison, ranking));
     text += ".";
   }
   text += divergence_text(comparison, all, longest);
-  std::string details = others_text(comparison, there, longest, trained == 0);
+  std::string details = others_text(comparison, ranking, longest, trained == 0);
   if (trained > 0 && longest != trained) details += at_trained_text(comparison, all, trained);
   if (!refused.empty()) {
     details += fmt::format(" {} cannot be evaluated at {}: no positions that far.", joined(refused),

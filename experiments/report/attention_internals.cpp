@@ -99,8 +99,7 @@ Figure attention_distance_figure(const Comparison& comparison, const std::vector
   figure.y_logarithmic = true;
   figure.alternative = fmt::format(
       "Line chart of how many {} back attention looks on average, against the length of the window, both "
-      "axes "
-      "logarithmic.{}{}",
+      "axes logarithmic.{}{}",
       token_unit(comparison), finding_text(figure, 0), ends_text(figure, 0));
   return figure;
 }
@@ -129,7 +128,9 @@ ReportTable attention_table(const Comparison& comparison, const std::vector<Seri
     }
     table.rows.push_back(std::move(row));
   }
-  table.notes = {"Means over layers, heads and rows.",
+  table.notes = {fmt::format("Means over layers, heads and {} rows, each the query of one {}.",
+                             probe_count_text(comparison, attention_probe, "normalized_entropy"),
+                             token_unit(comparison) == "bytes" ? "byte" : "token"),
                  "Entropy is over the logarithm of the number of keys that a row sees: 0 is one key, 1 all "
                  "keys alike. The first keys draw attention that has nothing to look for.",
                  seeds_note(comparison)};

@@ -122,9 +122,9 @@ ReportTable hard_window_table(const Comparison& comparison, const std::vector<Se
     table.rows.push_back(std::move(row));
   }
   table.notes = {
+      fmt::format("Over {} scored targets.", probe_count_text(comparison, "hard_window", "bits_per_byte")),
       "Above 0: keys farther back than L are of use. About 0: they are not used, only not in the way. Below "
-      "0: "
-      "they do harm. Some models need the very first keys whatever they say, and lose with the limit for "
+      "0: they do harm. Some models need the very first keys whatever they say, and lose with the limit for "
       "that.",
       seeds_note(comparison)};
   return table;
@@ -170,6 +170,7 @@ ReportTable effective_context_table(const Comparison& comparison, const std::vec
     table.rows.push_back(std::move(row));
   }
   table.notes = {
+      fmt::format("Over {} targets.", probe_count_text(comparison, "history", "effective_context")),
       "The least history whose loss is within 0.01 nats per byte of the loss with the whole window; lowest "
       "and highest seed. A model that longer history only harms has the least of all."};
   return table;
@@ -205,9 +206,10 @@ ReportTable in_context_table(const Comparison& comparison, const std::vector<Ser
     table.rows.push_back(std::move(row));
   }
   table.notes = {
+      fmt::format("Over {} targets in all, about half of them early and half late.",
+                  probe_count_text(comparison, "in_context", "score")),
       "The loss around nine tenths of the window minus the loss around one tenth. Below 0: the model "
-      "foretells "
-      "late targets better, so it uses what it has read; above: length harms it.",
+      "foretells late targets better, so it uses what it has read; above: length harms it.",
       seeds_note(comparison)};
   return table;
 }

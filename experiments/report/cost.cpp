@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "experiments/compare/speeds.h"
 #include "experiments/median.h"
 #include "experiments/report/variants.h"
 #include "train/flops.h"
@@ -14,8 +15,20 @@ namespace tapeline {
 namespace {
 
 std::string threads_note(const Comparison& comparison) {
-  if (comparison.threads == 0) return "The number of threads was not kept.";
-  return fmt::format("{} thread{}.", comparison.threads, comparison.threads == 1 ? "" : "s");
+  const TrainedOn on = trained_on(comparison);
+  if (on.alike()) {
+    const int threads = on.threads.empty() ? comparison.threads : *on.threads.begin();
+    if (threads == 0) return "The number of threads was not kept.";
+    return fmt::format("{} thread{}.", threads, threads == 1 ? "" : "s");
+  }
+  std::vector<std::string> counts;
+  for (const int threads : on.threads)
+    counts.push_back(threads > 0 ? number_text(threads) : "an unknown number");
+  return fmt::format(
+      "The models were trained in {} folder{}, perhaps on as many machines, with {} thread{}: speeds of "
+      "different folders or numbers of threads say nothing about each other (every trained model: below).",
+      on.shares.size(), on.shares.size() == 1 ? "" : "s", joined(counts),
+      counts.size() == 1 && counts.front() == "1" ? "" : "s");
 }
 
 std::string speed_text(double tokens_per_second) {
@@ -53,13 +66,15 @@ ReportTable training_cost_table(const Comparison& comparison) {
                             [&](const FinishedCell& cell) { return cell.variant == variant.name; }))
       costs.push_back(std::move(cost));
   }
+  const bool alike = trained_on(comparison).alike();
   double fastest = 0;
   for (const Cost& cost : costs) fastest = std::max(fastest, cost.speed);
   for (const Cost& cost : costs) {
-    table.rows.push_back({cost.variant, cost.parameters > 0 ? number_text(cost.parameters) : std::string("–"),
-                          short_number(cost.operations) + "FLOP", speed_text(cost.speed),
-                          cost.speed > 0 ? fmt::format("{:.2f}", cost.speed / fastest) : std::string("–"),
-                          cost.speed > 0 ? duration_text(cost.tokens / cost.speed) : std::string("–")});
+    table.rows.push_back(
+        {cost.variant, cost.parameters > 0 ? number_text(cost.parameters) : std::string("–"),
+         short_number(cost.operations) + "FLOP", speed_text(cost.speed),
+         cost.speed > 0 && alike ? fmt::format("{:.2f}", cost.speed / fastest) : std::string("–"),
+         cost.speed > 0 ? duration_text(cost.tokens / cost.speed) : std::string("–")});
   }
   table.notes = {threads_note(comparison),
                  "Speeds are as of the machine that it ran on: medians over the steps, then over the seeds; "
@@ -101,12 +116,20 @@ ReportTable training_table(const Comparison& comparison) {
   table.title = "The trained models";
   table.header = {"cell", "trained length", "parameters", "last training loss, nats per token",
                   "tokens per second"};
+  const bool alike = trained_on(comparison).alike();
+  if (!alike) table.header.insert(table.header.end(), {"threads", "folder"});
   for (const FinishedCell& cell : comparison.cells) {
     const bool diverged = cell.record.training == "diverged";
     table.rows.push_back({fmt::format("{}, seed {}", cell.variant, cell.seed), number_text(cell.train_length),
                           diverged ? "–" : number_text(cell.record.parameters),
                           diverged ? "diverged" : fmt::format("{:.4f}", cell.record.training_loss),
                           speed_text(cell.record.tokens_per_second)});
+    if (alike) continue;
+    const auto share = static_cast<std::size_t>(cell.share);
+    table.rows.back().push_back(cell.record.threads > 0 ? number_text(cell.record.threads)
+                                                        : std::string("–"));
+    table.rows.back().push_back(share < comparison.folders.size() ? comparison.folders[share]
+                                                                  : number_text(cell.share + 1));
   }
   table.notes = {threads_note(comparison), "Speeds are medians over the steps."};
   return table;

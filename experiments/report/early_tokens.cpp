@@ -111,11 +111,13 @@ ReportTable early_token_table(const Comparison& comparison, const std::vector<Se
   table.header.push_back(trained == 0 ? "gap at the trained length"
                                       : fmt::format("gap at {}", number_text(trained)));
   for (const Index length : lengths) table.header.push_back("residual at " + length_header(length, trained));
+  bool negative_gap = false;
   for (const Series& series : all) {
     const Estimate gap = over_models(comparison, series, [&](const std::vector<EvaluationResult>& results) {
       return early_token_gap(results, series.train_length);
     });
     if (gap.count == 0) continue;
+    negative_gap = negative_gap || gap.mean < 0;
     std::vector<std::string> row = row_label(series.name, series, all);
     row.push_back(interval_text(gap, 3));
     for (const Index length : lengths) {
@@ -129,11 +131,18 @@ ReportTable early_token_table(const Comparison& comparison, const std::vector<Se
     table.rows.push_back(std::move(row));
   }
   table.notes = {
+      fmt::format("Over the {} targets of the sliding windows.", number_text(sliding_tokens(all))),
       "Gap: the loss in non-overlapping windows of the trained length minus the loss with full history there "
       "(sliding, stride 1).",
       "Residual: the loss in longer non-overlapping windows minus what the gap, thinned out over them, would "
       "leave. About 0: the longer context neither helps nor hurts; below 0: it helps; above: it hurts.",
       "1 nat is 1.443 bits.", seeds_note(comparison)};
+  if (negative_gap) {
+    table.notes.push_back(
+        "A gap below 0: with a whole window before it this model does worse than in the mean over its "
+        "windows; "
+        "it does not cope with the last of its positions, and the residual is of little meaning.");
+  }
   return table;
 }
 

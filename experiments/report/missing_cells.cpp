@@ -9,8 +9,7 @@ namespace tapeline {
 
 std::vector<std::string> missing_cells(const Comparison& comparison) {
   std::vector<std::string> missing;
-  for (Index k = 0; k < comparison.config.compare.seeds; ++k) {
-    const std::uint64_t seed = comparison.config.train.seed + static_cast<std::uint64_t>(k);
+  for (const std::uint64_t seed : planned_seeds(comparison)) {
     for (const Variant& variant : all_variants(comparison.config)) {
       if (std::ranges::none_of(comparison.cells, [&](const FinishedCell& cell) {
             return cell.variant == variant.name && cell.seed == seed;

@@ -1,5 +1,7 @@
 #include "experiments/report/probe_series.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -68,6 +70,22 @@ std::vector<Index> probe_spans(const std::vector<const ProbeResult*>& results, s
     }
   }
   return {spans.begin(), spans.end()};
+}
+
+std::string probe_count_text(const Comparison& comparison, std::string_view probe,
+                             std::string_view quantity) {
+  std::set<Index> counts;
+  for (const FinishedCell& cell : comparison.cells) {
+    for (const RecordedProbe& recorded : cell.record.probes) {
+      if (recorded.result.probe != probe || recorded.result.status != "ok") continue;
+      for (const ProbeFigure& figure : recorded.result.figures) {
+        if (figure.quantity == quantity) counts.insert(figure.tokens);
+      }
+    }
+  }
+  if (counts.empty()) return "0";
+  const std::string fewest = number_text(*counts.begin()), most = number_text(*counts.rbegin());
+  return fewest == most ? most : fmt::format("{} to {}", fewest, most);
 }
 
 Estimate over_seeds(const std::vector<const ProbeResult*>& results, const ProbeNumber& number) {

@@ -30,6 +30,10 @@ std::vector<const ProbeResult*> probe_results(const Comparison& comparison, cons
 /// The spans that a quantity was measured at, ascending.
 std::vector<Index> probe_spans(const std::vector<const ProbeResult*>& results, std::string_view quantity);
 
+/// How many targets, of attention rows, a quantity is a mean over in one model: "256", or "200 to 256" where
+/// that is not the same at all lengths; "0" where nothing was measured.
+std::string probe_count_text(const Comparison& comparison, std::string_view probe, std::string_view quantity);
+
 /// A number over the seeds that have it.
 Estimate over_seeds(const std::vector<const ProbeResult*>& results, const ProbeNumber& number);
 /// "0.612 ±0.014"; "n/a" where the encoding has no such length, "diverged", "–" for what was not measured.

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "core/files.h"
+#include "experiments/compare/speeds.h"
 #include "experiments/report/answer.h"
 #include "experiments/report/figures.h"
 #include "experiments/report/html.h"
@@ -29,8 +31,10 @@ std::string setting_text(const Comparison& comparison) {
       comparison.text_tokens > 0
           ? fmt::format(" ({} {})", number_text(comparison.text_tokens), token_unit(comparison))
           : std::string();
-  const std::string threads =
-      comparison.threads > 0 ? ", " + counted(number_text(comparison.threads), "thread") : std::string();
+  const std::set<int> known = trained_on(comparison).threads;
+  const std::string threads = known.size() == 1 && *known.begin() > 0
+                                  ? ", " + counted(number_text(*known.begin()), "thread")
+                                  : std::string();
   const std::string rate = comparison.sweep.empty()
                                ? "learning rate " + values("optimizer.lr")
                                : std::string("the learning rate that did best of those tried");
@@ -56,12 +60,13 @@ std::string answer_part(const ReportData& data, FigureSheet& figures) {
   const Figure figure = loss_by_length(comparison, data.all);
   text += figures.add(
       figure,
-      "Bits per byte against the length of the evaluated window, non-overlapping windows; lower is "
-      "better." +
-          std::string(has_intervals(figure)
-                          ? " Bars: 95 % intervals over seeds; the curves stand a little side by side "
-                            "so that the bars can be told apart."
-                          : ""));
+      fmt::format(
+          "Bits per byte against the length of the evaluated window, non-overlapping windows, over {} "
+          "scored {}; lower is better.{}",
+          number_text(comparison.scored_tokens), token_unit(comparison),
+          has_intervals(figure) ? " Bars: 95 % intervals over seeds; the curves stand a little side by "
+                                  "side so that the bars can be told apart."
+                                : ""));
   return text + html_note(setting_text(comparison));
 }
 
@@ -81,7 +86,8 @@ std::string parts_text(const std::string& answer, const std::vector<Section>& se
 
 ReportOutcome write_report(const Comparison& comparison, const std::filesystem::path& folder) {
   const std::vector<ResultRow> rows = result_rows(comparison.cells);
-  const ReportData data{comparison, rows, summarize(rows), judge(comparison)};
+  const ReportData data{comparison, rows, summarize(rows), judge(comparison), folder};
+  std::filesystem::create_directories(folder);  // where nothing can be drawn nothing else makes it
   FigureSheet figures(folder / "figures");
   const std::string first = answer_part(data, figures);
   const std::vector<Section> sections = {variants_section(data),
@@ -105,9 +111,10 @@ ReportOutcome write_report(const Comparison& comparison, const std::filesystem::
 std::string terminal_report(const Comparison& comparison) {
   const std::vector<Series> all = summarize(result_rows(comparison.cells));
   const std::size_t width = terminal_width();
-  std::string text = terminal_text(length_table(comparison, all), width);
+  std::string text;
+  if (!table_lengths(all).empty()) text += terminal_text(length_table(comparison, all), width);
   if (const ReportTable sliding = sliding_table(comparison, all); !sliding.rows.empty()) {
-    text += '\n' + terminal_text(sliding, width);
+    text += (text.empty() ? "" : "\n") + terminal_text(sliding, width);
   }
   text += '\n';
   for (const std::string& line : wrapped(answer_text(comparison, all), width == 0 ? 100 : width)) {

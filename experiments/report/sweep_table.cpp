@@ -59,10 +59,8 @@ ReportTable sweep_table(const Comparison& comparison) {
   }
   table.notes = {
       "Each was trained once with every rate; the one with the lowest loss at the trained length was taken "
-      "for "
-      "all seeds. No loss at a longer length has a say. Work and time are of the whole sweep; the time is as "
-      "of "
-      "the machine that it ran on."};
+      "for all seeds. No loss at a longer length has a say. Work and time are of the whole sweep; the time "
+      "is as of the machine that it ran on."};
   return table;
 }
 

@@ -28,16 +28,6 @@ std::vector<SlidingColumn> sliding_columns(const std::vector<Series>& all) {
   return {columns.begin(), columns.end()};
 }
 
-Index subset_tokens(const std::vector<Series>& all) {
-  Index tokens = 0;
-  for (const Series& series : all) {
-    for (const SeriesPoint& point : series.points) {
-      if (point.cell.protocol == Protocol::sliding) tokens = std::max(tokens, point.scored_tokens);
-    }
-  }
-  return tokens;
-}
-
 }  // namespace
 
 std::string number_text(Index number) {
@@ -61,6 +51,16 @@ std::string joined(const std::vector<std::string>& parts, std::string_view last)
 
 std::string token_unit(const Comparison& comparison) {
   return comparison.config.data.tokenizer == "bytes" ? "bytes" : "tokens";
+}
+
+Index sliding_tokens(const std::vector<Series>& all) {
+  Index tokens = 0;
+  for (const Series& series : all) {
+    for (const SeriesPoint& point : series.points) {
+      if (point.cell.protocol == Protocol::sliding) tokens = std::max(tokens, point.scored_tokens);
+    }
+  }
+  return tokens;
 }
 
 Index common_train_length(const std::vector<Series>& all) {
@@ -177,34 +177,11 @@ ReportTable sliding_table(const Comparison& comparison, const std::vector<Series
     table.rows.push_back(std::move(sliding));
     table.rows.push_back(std::move(beside));
   }
-  table.notes = {
-      fmt::format("{} scored tokens of the set above. A sliding window of length T and stride S scores its "
-                  "last S targets, "
-                  "which see T - S + 1 to T tokens. What non-overlapping windows gain with length is mostly "
-                  "their smaller "
-                  "share of targets without history.",
-                  number_text(subset_tokens(all)))};
-  return table;
-}
-
-ReportTable ratio_table(const Comparison& comparison, const std::vector<Series>& all) {
-  ReportTable table = table_of_series(comparison, all);
-  table.title = "Perplexity over perplexity at the trained length, non-overlapping windows (below 1: better)";
-  const std::vector<ResultRow> rows = result_rows(comparison.cells);
-  const std::vector<Index> lengths = table_lengths(all);
-  for (const Index length : lengths) table.header.push_back(length_header(length, common_train_length(all)));
-  for (const Series& series : all) {
-    std::vector<std::string> row = row_label(series.name, series, all);
-    for (const Index length : lengths) {
-      const Estimate ratio = perplexity_ratio(rows, series, length);
-      // 1 at the trained length by definition: no estimate, and no interval.
-      row.push_back(ratio.count == 0                ? bits_text(series.at(length))
-                    : length == series.train_length ? std::string("1")
-                                                    : interval_text(ratio, 3));
-    }
-    table.rows.push_back(std::move(row));
-  }
-  table.notes = {"Within one model and on the same targets; over seeds paired."};
+  table.notes = {fmt::format(
+      "{} scored tokens, a part of the whole scored set. A sliding window of length T and stride S "
+      "scores its last S targets, which see T - S + 1 to T tokens. What non-overlapping windows "
+      "gain with length is mostly their smaller share of targets without history.",
+      number_text(sliding_tokens(all)))};
   return table;
 }
 

@@ -25,6 +25,9 @@ std::string number_text(Index number);
 std::string joined(const std::vector<std::string>& parts, std::string_view last = "and");
 /// "bytes", or "tokens" where a token is not a byte.
 std::string token_unit(const Comparison& comparison);
+/// Targets of the sliding subset, which sliding windows and all that is compared with them are scored on; 0
+/// without any.
+Index sliding_tokens(const std::vector<Series>& all);
 /// The trained length of all series; 0 when they differ.
 Index common_train_length(const std::vector<Series>& all);
 
@@ -51,9 +54,6 @@ ReportTable length_table(const Comparison& comparison, const std::vector<Series>
 /// stride at longer ones, with non-overlapping windows over the same targets beside each. Without rows when
 /// sliding was not asked for.
 ReportTable sliding_table(const Comparison& comparison, const std::vector<Series>& all);
-
-/// Perplexity at each length over perplexity at the trained length, tail included.
-ReportTable ratio_table(const Comparison& comparison, const std::vector<Series>& all);
 
 /// A table for a terminal of `width` columns (0: none, no limit), its title above, its notes below. What is
 /// too wide is set as several tables, one below the other, each with the first columns.

@@ -117,6 +117,18 @@ TEST_CASE("claims: the models of a comparison are asked" * needs({"rope", "alibi
   CHECK(contains(both.out, "rope from 16 to 32: "));
   CHECK(contains(both.out, "(runs/both)\n"));
   CHECK(contains(both.out, "one seed; asked: at most × 1.02 (runs/other)\n"));
+  // A share in which nothing is finished yet, before or behind one that has models.
+  const std::string begin = "mkdir -p begun; cp runs/both/config.toml runs/both/comparison.json begun; ";
+  const Ran first = shell(begin + "$tapeline claims begun runs/both rope-extrapolates");
+  CHECK_MESSAGE(first.code == 0, first.err);
+  CHECK(first.out == shell("$tapeline claims runs/both begun rope-extrapolates").out);
+  CHECK(contains(first.out, "rope from 16 to 32: "));
+  // Results that differ are no other comparison, but a fault to be told.
+  check_refused(
+      shell("mkdir -p spoilt; cp -r runs/both/. spoilt; "
+            "sed -i 's/\"scored_bytes\": /\"scored_bytes\": 1/' spoilt/cells/rope-seed0/result.json; "
+            "$tapeline claims runs/both spoilt rope-extrapolates"),
+      2, {"both hold rope, seed 0, and its results differ"});
   CHECK(shell("$tapeline claims --compare runs/both rope-extrapolates").out ==
         shell("$tapeline claims rope-extrapolates runs/both").out);
 }

@@ -140,6 +140,11 @@ TEST_CASE("compare: --dry-run tells the evaluations, and a wrong one is refused 
                             "compare.evaluation=[{name = \"e\", of = \"learned\", "
                             "positional.learned.rows = 20}]"}) == 2);
     CHECK(contains(small.messages(), "evaluation \"e\" (--set) sets positional.learned.rows to 20"));
+    CHECK(small.run("out", {dry, "--set", "evaluate.protocols=[\"sliding\"]"}) == 2);
+    CHECK(contains(small.messages(), "evaluate.protocols of learned is [\"sliding\"]"));
+    CHECK(small.run("out",
+                    {dry, "--set", "compare.variant=[{name = \"v\", evaluate.sliding_tokens = 32}]"}) == 2);
+    CHECK(contains(small.messages(), "variant \"v\" sets evaluate.sliding_tokens"));
   }
   CHECK_FALSE(std::filesystem::exists(small / "out"));
 }

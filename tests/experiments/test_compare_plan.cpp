@@ -1,6 +1,12 @@
 #include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "core/error.h"
+#include "experiments/compare/layout.h"
 #include "experiments/compare/plan.h"
 #include "tests/support/kinds.h"
 
@@ -54,6 +60,39 @@ TEST_CASE("a plan that cannot be is refused by name before anything runs" * test
         std::string::npos);
   CHECK(refusal({}, {"other", {"rope"}, {{"positional.kind", "\"alibi\""}}}).find("positional.kind") !=
         std::string::npos);
+}
+
+TEST_CASE("a variant cannot choose its own targets, nor a comparison do without non-overlapping windows") {
+  const auto refusal = [](const std::vector<Assignment>& more) {
+    std::vector<Assignment> sets = {{"compare.encodings", "[]", "--set"},
+                                    {"compare.variant", "[{name = \"a\"}, {name = \"b\"}]", "--set"}};
+    sets.insert(sets.end(), more.begin(), more.end());
+    try {
+      lay_out(resolved(sets), 4 << 20, 256);
+    } catch (const ConfigError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  const auto variant = [](const std::string& changes) {
+    return std::vector<Assignment>{
+        {"compare.variant", "[{name = \"a\"}, {name = \"b\", " + changes + "}]", "--set"}};
+  };
+  CHECK(refusal({}).empty());
+  CHECK(refusal(variant("evaluate.lengths = [\"1x\"]")).empty());
+  CHECK(refusal({{"evaluate.sliding_tokens", "2048", "--set"}}).empty());
+  for (const auto& [key, value] :
+       {std::pair{"evaluate.sliding_tokens", "2048"}, {"evaluate.scored", "\"all\""}}) {
+    const std::string why = refusal(variant(fmt::format("{} = {}", key, value)));
+    CHECK_MESSAGE(why.find(fmt::format("variant \"b\" sets {}; all variants are scored on the same targets",
+                                       key)) != std::string::npos,
+                  why);
+  }
+  for (const std::string& why : {refusal({{"evaluate.protocols", "[\"sliding\"]", "--set"}}),
+                                 refusal(variant("evaluate.protocols = [\"sliding\"]"))}) {
+    CHECK_MESSAGE(why.find("is [\"sliding\"]") != std::string::npos, why);
+    CHECK_MESSAGE(why.find("add \"nonoverlapping\"") != std::string::npos, why);
+  }
 }
 
 TEST_CASE(

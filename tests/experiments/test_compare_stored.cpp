@@ -8,6 +8,7 @@
 #include "experiments/compare/comparison_file.h"
 #include "experiments/compare/stored.h"
 #include "tests/experiments/comparison_samples.h"
+#include "tests/experiments/stored_samples.h"
 #include "tests/support/kinds.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/text.h"
@@ -19,59 +20,11 @@ namespace {
 
 namespace fs = std::filesystem;
 using test::contains;
-
-ResolvedConfig two_encodings(std::vector<Assignment> more = {}) {
-  ConfigSources sources;
-  sources.preset = "smoke";
-  sources.sets = {{"compare.encodings", "rope,learned", "--set"},
-                  {"compare.seeds", "2", "--set"},
-                  {"train.length", "64", "--set"}};
-  sources.sets.insert(sources.sets.end(), more.begin(), more.end());
-  return resolve_config(sources);
-}
-
-/// A folder with the configuration, and the records of cells as they would have been measured.
-class Folders {
- public:
-  fs::path begin(const std::string& name, const ResolvedConfig& config) const {
-    const fs::path folder = folder_ / name;
-    RunFolder(folder).claim(config, StoredFor::comparison);
-    return folder;
-  }
-  static void add(const fs::path& folder, const std::string& cell, const CellRecord& record) {
-    fs::create_directories(folder / "cells" / cell);
-    write_record(folder / "cells" / cell, record);
-  }
-  fs::path operator/(const std::string& name) const { return folder_ / name; }
-
- private:
-  test::TemporaryFolder folder_;
-};
-
-ComparisonFacts sample_facts(const std::string& command, Share share = {}) {
-  return {.command = command,
-          .text_source = "kjv",
-          .text_digest = "d1",
-          .text_tokens = 4141414,
-          .scored_tokens = 1000,
-          .threads = 2,
-          .share = share};
-}
-
-CellRecord sample_record(std::size_t cell) {
-  CellRecord record = test::sample_comparison(2).cells.at(cell).record;
-  record.corpus_digest = "d1";
-  return record;
-}
-
-std::string why_refused(const std::vector<fs::path>& folders) {
-  try {
-    read_comparison(folders);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return {};
-}
+using test::Folders;
+using test::sample_facts;
+using test::sample_record;
+using test::two_encodings;
+using test::why_refused;
 
 TEST_CASE("comparison.json: what is written is read back; anything else is refused by name") {
   const ComparisonFacts facts = sample_facts("tapeline compare --text 'my \"text\".txt'", {2, 3});

@@ -13,6 +13,7 @@
 #include "experiments/report/gnuplot.h"
 #include "experiments/report/html.h"
 #include "experiments/report/inline_svg.h"
+#include "experiments/report/ratio_tables.h"
 #include "experiments/report/report.h"
 #include "experiments/report/tables.h"
 #include "experiments/table.h"
@@ -71,8 +72,8 @@ TEST_CASE("several seeds: intervals in the table; ratios are within one model") 
   const Comparison comparison = test::sample_comparison(3);
   const std::vector<Series> all = series_of(comparison);
   CHECK(contains(length_table(comparison, all).rows[0][1], "±"));
-  const Estimate ratio = perplexity_ratio(result_rows(comparison.cells), all[0], 128);
-  CHECK(ratio.mean == doctest::Approx(std::exp(0.5)));
+  const Estimate ratio = log_perplexity_ratio(result_rows(comparison.cells), all[0], 128);
+  CHECK(ratio.mean == doctest::Approx(0.5));
   CHECK(std::abs(ratio.half_width) < 1e-9);  // the seeds' common shift is gone
   // At the trained length the ratio is 1 by definition: nothing was estimated there.
   CHECK(ratio_table(comparison, all).rows[0][1] == "1");
@@ -144,6 +145,22 @@ TEST_CASE("without gnuplot the tables come all the same, with the package to ins
   CHECK(contains(page, "gnuplot-nox"));
   CHECK(contains(page, "<td class=\"best\">2.308</td>"));
   CHECK(std::filesystem::exists(folder.path() / "figures" / "loss_by_length.csv"));
+}
+
+TEST_CASE("a report goes into a new folder even where no model is left to be drawn") {
+  const test::TemporaryFolder folder;
+  Comparison comparison = test::sample_comparison(1);
+  for (FinishedCell& cell : comparison.cells) {
+    cell.record.training = "diverged";
+    for (RecordedResult& recorded : cell.record.results) {
+      recorded.result.status = "diverged";
+      recorded.result.nll = recorded.result.bits_per_byte = std::nan("");
+      recorded.result.positions.clear();
+    }
+  }
+  const ReportOutcome outcome = write_report(comparison, folder / "new" / "place");
+  CHECK(outcome.figures.empty());
+  CHECK(contains(read_file(outcome.page), "no encoding gives a result"));
 }
 
 TEST_CASE("gnuplot's refusal is one line of its own") {

@@ -67,6 +67,18 @@ TEST_CASE("tapeline report: several folders need a place for the whole; nothing 
   const std::string results = read_file(shell.folder() / "both" / "results.csv");
   CHECK(contains(results, "\nrope,rope,trained,0,"));
   CHECK(contains(results, "\nlearned,learned,trained,3,"));
+  // Seeds that do not follow one another, in a merged page that tells how it is made again.
+  REQUIRE(shell(compare + "c --seed 7").code == 0);
+  const Ran gap = shell("$tapeline report a c --out gap");
+  CHECK(gap.code == 0);
+  CHECK(gap.err.empty());
+  const std::string gap_page = read_file(shell.folder() / "gap" / "report.html");
+  CHECK_FALSE(contains(gap_page, "Not complete"));
+  CHECK(contains(gap_page, "--seed 7 --seeds 2 --out seeds-7"));
+  CHECK(contains(gap_page, "tapeline report a c --out gap"));
+  CHECK_FALSE(contains(gap_page, "holds config.toml"));
+  CHECK(shell("$tapeline report a c --out gap --quiet").code == 0);
+  CHECK(read_file(shell.folder() / "gap" / "report.html") == gap_page);
   check_refused(shell("$tapeline report a --out b"), 2, {"holds a run or comparison of its own"});
   shell.write("mine/results.csv", "mine\n");
   check_refused(shell("$tapeline report a --out mine"), 2, {"\"results.csv\"", "no report of tapeline"});

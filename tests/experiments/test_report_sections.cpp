@@ -17,6 +17,7 @@
 #include "experiments/report/sections/section.h"
 #include "experiments/report/sweep_table.h"
 #include "tests/experiments/comparison_samples.h"
+#include "tests/experiments/report_samples.h"
 #include "tests/support/surroundings.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/text.h"
@@ -25,21 +26,11 @@ namespace tapeline {
 namespace {
 
 using test::contains;
+using test::data_of;
+using test::full_comparison;
 using test::series_of;
+using test::sweep_point;
 using Row = std::vector<std::string>;
-
-/// Everything that a comparison can have.
-Comparison full_comparison(Index seeds) {
-  Comparison comparison = test::sample_comparison(seeds);
-  test::add_early_tokens(comparison);
-  test::add_attention(comparison);
-  test::add_context_probes(comparison);
-  return comparison;
-}
-
-ReportData data_of(const Comparison& comparison, std::vector<CriterionResult> criteria = {}) {
-  return {comparison, result_rows(comparison.cells), series_of(comparison), std::move(criteria)};
-}
 
 TEST_CASE("the early-token gap and what the longer context adds, in nats, paired within a model") {
   Comparison comparison = test::sample_comparison(3);
@@ -52,6 +43,16 @@ TEST_CASE("the early-token gap and what the longer context adds, in nats, paired
   // 1.85 - (1.5 + 0.1 / 2) = 0.3; what the seeds have in common falls out.
   CHECK(table.rows[0] == Row{"rope", "0.100 ±0.000", "0.300 ±0.000"});
   CHECK(table.rows[1] == Row{"learned", "0.100 ±0.000", "–"});
+  CHECK_FALSE(contains(terminal_text(table, 0), "A gap below 0"));
+  Comparison negative = comparison;
+  for (FinishedCell& cell : negative.cells) {
+    for (RecordedResult& recorded : cell.record.results) {
+      if (recorded.result.cell.stride == 1) recorded.result.nll += 0.2;
+    }
+  }
+  const ReportTable worse = early_token_table(negative, series_of(negative));
+  CHECK(worse.rows[0][1] == "-0.100 ±0.000");
+  CHECK(contains(terminal_text(worse, 0), "A gap below 0"));
   comparison.cells[0].record.results.back().result.status = "diverged";  // sliding at 128: no part of either
   CHECK(early_token_table(comparison, series_of(comparison)).rows == table.rows);
 }
@@ -120,19 +121,6 @@ TEST_CASE("cost: one line a variant, medians over its seeds, the fastest as meas
   CHECK(speeds.rows[1] == Row{"learned", "12,345", "n/a"});
 }
 
-SweepPoint sweep_point(const std::string& variant, double multiple, double nll) {
-  SweepPoint point;
-  point.variant = point.kind = variant;
-  point.multiple = multiple;
-  point.lr = 0.002 * multiple;
-  point.trained_tokens = 1000000;
-  point.training_flop = 2e12;
-  point.status = "ok";
-  point.nll = nll;
-  point.tokens_per_second = 50000;
-  return point;
-}
-
 TEST_CASE("learning rates that were tried: the loss of each, which was taken, what it cost") {
   Comparison comparison = test::sample_comparison(1);
   CHECK(sweep_section(data_of(comparison)).body.empty());
@@ -150,60 +138,40 @@ TEST_CASE("learning rates that were tried: the loss of each, which was taken, wh
                  "Bits per byte at the trained length by learning rate"));
 }
 
-std::vector<CriterionResult> sample_criteria() {
-  std::vector<CriterionResult> criteria(3);
-  criteria[0] = {
-      "C1",          "toy-1", "ALiBi improves with length", true, Verdict::holds, "R(8) = 0.98 ±0.01",
-      "R(8) < 1.00", ""};
-  criteria[1] = {"C5",
-                 "toy-1",
-                 "RoPE stands between <them>",
-                 true,
-                 Verdict::inconclusive,
-                 "R = 1.04 ±0.03",
-                 "R ≥ 1.05",
-                 "the interval reaches over the threshold"};
-  criteria[2] = {"C10", "toy-1",        "short trained, long tested", false, std::nullopt,
-                 "",    "ratio ≤ 1.05", "no model was trained at 128"};
-  return criteria;
-}
-
-TEST_CASE("verdicts: counted, each with what was asked and found, those not measured folded away") {
-  const Comparison comparison = test::sample_comparison(3);
-  CHECK(verdict_section(data_of(comparison)).body.empty());
-  const std::string body = verdict_section(data_of(comparison, sample_criteria())).body;
-  CHECK(contains(body, "Of 2 criteria measured here 1 holds, 0 fail and 1 is inconclusive."));
-  CHECK(contains(body, "Primary, declared before the run: C1 holds and C5 inconclusive."));
-  CHECK(contains(body, "<p class=\"verdict holds\">holds</p>\n<div><p><strong>C1</strong> ALiBi improves"));
-  CHECK(contains(body, "Asked: R(8) &lt; 1.00. Found: R(8) = 0.98 ±0.01."));
-  CHECK(contains(body, "the interval reaches over the threshold."));
-  CHECK(contains(body, "between &lt;them&gt;"));
-  CHECK(body.find("<details><summary>1 not measured here") < body.find("C10"));
-  CHECK(contains(body, "no model was trained at 128."));
-  CHECK(contains(body, "3 seeds"));
-  CHECK(!contains(body, "numbers</summary>"));
-  CHECK(contains(verdict_section(data_of(test::sample_comparison(1), sample_criteria())).body,
-                 "One seed: there is no interval over seeds"));
-}
-
-TEST_CASE("verdicts: a criterion of several numbers has each with its own verdict, folded away") {
-  std::vector<CriterionResult> criteria = sample_criteria();
-  criteria[0].conditions.resize(3);
-  criteria[0].conditions[0].asked = "R(8) < 1.00";
-  criteria[0].conditions[0].found = "R(8) = 0.980 (0.970 to 0.990)";
-  criteria[0].conditions[0].verdict = Verdict::holds;
-  criteria[0].conditions[1].found = "R(16) = 0.979";
-  criteria[0].conditions[2].asked = "R(32) < 1.00";
-  criteria[0].conditions[2].reason = "no length 32L was evaluated";
-  criteria[1].conditions.resize(1);
-  const std::string body = verdict_section(data_of(test::sample_comparison(3), criteria)).body;
-  CHECK(contains(body, "<details><summary>its 3 numbers</summary>"));
-  CHECK(contains(body,
-                 "<li><span class=\"verdict holds\">holds</span> R(8) = 0.980 (0.970 to 0.990); asked: R(8) "
-                 "&lt; 1.00</li>"));
-  CHECK(contains(body, "not judged</span> R(16) = 0.979</li>"));
-  CHECK(contains(body, "not measured</span> R(32) &lt; 1.00; no length 32L was evaluated</li>"));
-  CHECK(!contains(body, "its 1 numbers"));
+TEST_CASE("every figure has the number of targets, or rows, that it is of beside it") {
+  Comparison comparison = full_comparison(2);
+  for (FinishedCell& cell : comparison.cells) {
+    for (RecordedProbe& probe : cell.record.probes) {
+      for (ProbeFigure& figure : probe.result.figures) {
+        if (probe.result.probe == "history") figure.tokens = 251;
+        if (probe.result.probe == "shuffle") figure.tokens = 252;
+        if (probe.result.probe == "in_context") figure.tokens = 1253;
+        if (probe.result.probe == "hard_window") figure.tokens = 1254;
+        if (probe.result.probe == "attention") figure.tokens = probe.result.length == 64 ? 4055 : 4056;
+      }
+    }
+  }
+  const test::TemporaryFolder folder;
+  FigureSheet figures(folder / "figures");
+  const ReportData data = data_of(comparison);
+  const std::string probes = probe_section(data, figures).body;
+  CHECK(contains(probes, "The loss of the same 251 targets"));
+  CHECK(contains(probes, "Over 251 targets."));
+  CHECK(contains(probes, "the loss of the same 252 targets rises"));
+  CHECK(contains(probes, "Over 1,253 targets in all"));
+  CHECK(contains(probes, "over 1,254 targets, with all keys"));
+  CHECK(contains(probes, "Over 1,254 scored targets."));
+  const std::string attention = attention_section(data, figures).body;
+  CHECK(contains(attention, "Means over 4,055 to 4,056 rows, layers, heads and seeds."));
+  CHECK(contains(attention, "heads and 4,055 to 4,056 rows"));
+  const std::string early = early_token_section(data, figures).body;
+  CHECK(contains(early, "over the same 100 targets"));
+  CHECK(contains(early, "Over the 100 targets of the sliding windows."));
+  CHECK(contains(position_section(data, figures).body, "1,000 scored bytes a model"));
+  const std::string method = method_section(data).body;
+  CHECK_FALSE(contains(method, "All numbers are"));
+  CHECK(contains(method, "Loss by length and by position is over 1,000 target bytes"));
+  CHECK(contains(method, "are over a part of these: 100."));
 }
 
 TEST_CASE("a part that was not measured is absent without trace, in the page and in its contents") {

@@ -9,6 +9,7 @@
 #include "experiments/report/cost.h"
 #include "experiments/report/figures.h"
 #include "experiments/report/html.h"
+#include "experiments/report/ratio_tables.h"
 #include "experiments/report/report.h"
 #include "experiments/report/variants.h"
 #include "tests/experiments/comparison_samples.h"

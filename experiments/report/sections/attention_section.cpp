@@ -11,15 +11,20 @@ Section attention_section(const ReportData& data, FigureSheet& figures) {
   Section section{"attention", "Attention", "Where attention looks", {}};
   const Comparison& comparison = data.comparison;
   if (!was_probed(comparison, "attention")) return section;
+  const std::string rows = probe_count_text(comparison, "attention", "normalized_entropy");
   section.body =
       figures.add(
           attention_entropy_figure(comparison, data.all),
-          "Entropy of attention over the logarithm of the number of keys that a row sees: 0 where all "
-          "of it goes to one key, 1 where it goes to all alike. Means over layers, heads and seeds.") +
-      figures.add(attention_distance_figure(comparison, data.all),
-                  fmt::format("How many {} back attention looks on average. Means over layers, heads and "
-                              "seeds; both axes are logarithmic.",
-                              token_unit(comparison))) +
+          fmt::format(
+              "Entropy of attention over the logarithm of the number of keys that a row sees: 0 where "
+              "all of it goes to one key, 1 where it goes to all alike. Means over {} rows, layers, "
+              "heads and seeds.",
+              rows)) +
+      figures.add(
+          attention_distance_figure(comparison, data.all),
+          fmt::format("How many {} back attention looks on average. Means over {} rows, layers, heads "
+                      "and seeds; both axes are logarithmic.",
+                      token_unit(comparison), rows)) +
       html_table(attention_table(comparison, data.all), "attention-table");
   std::string layers;
   int number = 0;

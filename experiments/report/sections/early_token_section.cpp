@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "experiments/report/early_tokens.h"
 #include "experiments/report/html_parts.h"
 #include "experiments/report/sections/section.h"
@@ -14,8 +16,10 @@ Section early_token_section(const ReportData& data, FigureSheet& figures) {
       "windows give every target its history: what they gain with length is gained by longer context.");
   section.body += figures.add(
       early_token_figure(data.comparison, data.all),
-      "Bits per byte over the same targets, in non-overlapping windows and in sliding ones (at each length "
-      "the smallest stride that was run; stride 1 at the trained length).");
+      fmt::format(
+          "Bits per byte over the same {} targets, in non-overlapping windows and in sliding ones (at "
+          "each length the smallest stride that was run).",
+          number_text(sliding_tokens(data.all))));
   const ReportTable effect = early_token_table(data.comparison, data.all);
   if (!effect.rows.empty()) section.body += html_table(effect, "early-token-effect");
   section.body +=

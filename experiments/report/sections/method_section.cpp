@@ -23,6 +23,14 @@ std::string neighbours_text(const Comparison& comparison) {
   return text;
 }
 
+/// " Sliding windows and all that is compared with them are over 4,096 of these."; empty without any.
+std::string sliding_text(const std::vector<Series>& all) {
+  const Index tokens = sliding_tokens(all);
+  if (tokens == 0) return {};
+  return fmt::format(" Sliding windows, and what is compared with them, are over a part of these: {}.",
+                     number_text(tokens));
+}
+
 std::string list_item(const std::string& text) { return "<li>" + html_escape(text) + "</li>\n"; }
 
 }  // namespace
@@ -31,10 +39,13 @@ Section method_section(const ReportData& data) {
   const Comparison& comparison = data.comparison;
   const std::string unit = token_unit(comparison);
   std::string items =
-      list_item(fmt::format("All numbers are on the validation blocks, which no model was trained on, over "
-                            "the same {} target {} at every length and for every {}; means are over {}.",
-                            number_text(comparison.scored_tokens), unit, variant_word(comparison.config),
-                            unit)) +
+      list_item(
+          fmt::format("All losses are on the validation blocks, which no model was trained on; means are "
+                      "over {}. Loss by length and by position is over {} target {}, the same at every "
+                      "length and for every {}.{} Where a number is of fewer targets, it says beside it "
+                      "of how many.",
+                      unit, number_text(comparison.scored_tokens), unit, variant_word(comparison.config),
+                      sliding_text(data.all))) +
       list_item(neighbours_text(comparison)) +
       list_item(fmt::format("Non-overlapping: windows stand side by side, the j-th target of a window sees j "
                             "{} and nothing before. Short windows pay for their many targets without "

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@ struct ReportData {
   std::vector<ResultRow> rows;
   std::vector<Series> all;
   std::vector<CriterionResult> criteria;
+  std::filesystem::path folder = {};  ///< where the page stands
 };
 
 /// One part of the page under a heading of its own. Without `body` it has nothing to tell, and is left out of

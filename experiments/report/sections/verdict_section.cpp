@@ -14,20 +14,41 @@ Index count_of(const std::vector<CriterionResult>& criteria, Verdict verdict) {
       criteria, [&](const CriterionResult& criterion) { return criterion.verdict == verdict; });
 }
 
-/// "Of 9 criteria that were measured 6 hold, 1 fails, 2 are inconclusive. Declared before the run: C1 holds,
-/// C2 fails."
+/// What became of a criterion: it was judged; something was found, but not all that a verdict needs, or none
+/// is given on it; or nothing was found.
+enum class Outcome { judged, not_judged, not_measured };
+Outcome outcome_of(const CriterionResult& criterion) {
+  if (criterion.verdict) return Outcome::judged;
+  return criterion.figure.empty() ? Outcome::not_measured : Outcome::not_judged;
+}
+
+Index count_of(const std::vector<CriterionResult>& criteria, Outcome outcome) {
+  return std::ranges::count(criteria, outcome, outcome_of);
+}
+
+/// "holds", "fails", "inconclusive", "not judged", "not measured".
+std::string word_of(const CriterionResult& criterion) {
+  if (criterion.verdict) return verdict_text(*criterion.verdict);
+  return outcome_of(criterion) == Outcome::not_judged ? "not judged" : "not measured";
+}
+
+/// "Of 10 criteria measured here 6 hold, 1 fails and 2 are inconclusive; 1 is not judged. Primary, declared
+/// before the run: C1 holds and C2 fails."
 std::string summary_text(const std::vector<CriterionResult>& criteria) {
   const Index holding = count_of(criteria, Verdict::holds), failing = count_of(criteria, Verdict::fails),
-              open = count_of(criteria, Verdict::inconclusive), measured = holding + failing + open;
+              open = count_of(criteria, Verdict::inconclusive),
+              unjudged = count_of(criteria, Outcome::not_judged),
+              measured = holding + failing + open + unjudged;
   if (measured == 0) return "None of the criteria was measured here.";
-  std::string text = fmt::format("Of {} criteri{} measured here {} hold{}, {} fail{} and {} {} inconclusive.",
+  std::string text = fmt::format("Of {} criteri{} measured here {} hold{}, {} fail{} and {} {} inconclusive",
                                  measured, measured == 1 ? "on" : "a", holding, holding == 1 ? "s" : "",
                                  failing, failing == 1 ? "s" : "", open, open == 1 ? "is" : "are");
+  text += unjudged == 0 ? "." : fmt::format("; {} {} not judged.", unjudged, unjudged == 1 ? "is" : "are");
   std::vector<std::string> primary;
   for (const CriterionResult& criterion : criteria) {
     if (criterion.primary)
-      primary.push_back(fmt::format(
-          "{} {}", criterion.id, criterion.verdict ? verdict_text(*criterion.verdict) : "was not measured"));
+      primary.push_back(
+          fmt::format("{} {}{}", criterion.id, criterion.verdict ? "" : "was ", word_of(criterion)));
   }
   if (!primary.empty()) text += fmt::format(" Primary, declared before the run: {}.", joined(primary));
   return text;
@@ -68,7 +89,7 @@ std::string single_numbers(const CriterionResult& criterion) {
 
 /// One criterion as an item of the list: verdict, statement, what was asked and found, why, every number.
 std::string criterion_item(const CriterionResult& criterion) {
-  const std::string word = criterion.verdict ? verdict_text(*criterion.verdict) : std::string("not measured");
+  const std::string word = word_of(criterion);
   const std::string look = criterion.verdict ? word : std::string("note");
   std::string text = fmt::format("<li><p class=\"verdict {}\">{}</p>\n<div><p><strong>{}</strong> {}{}</p>\n",
                                  look, word, html_escape(criterion.id), html_escape(criterion.statement),
@@ -84,7 +105,7 @@ std::string criterion_item(const CriterionResult& criterion) {
 std::string criterion_list(const std::vector<CriterionResult>& criteria, bool measured) {
   std::string items;
   for (const CriterionResult& criterion : criteria) {
-    if (criterion.verdict.has_value() == measured) items += criterion_item(criterion);
+    if ((outcome_of(criterion) != Outcome::not_measured) == measured) items += criterion_item(criterion);
   }
   return items.empty() ? items : "<ul class=\"verdicts\">\n" + items + "</ul>\n";
 }
@@ -96,9 +117,8 @@ Section verdict_section(const ReportData& data) {
   if (data.criteria.empty()) return section;
   section.body = html_paragraph(summary_text(data.criteria)) + criterion_list(data.criteria, true);
   if (const std::string others = criterion_list(data.criteria, false); !others.empty()) {
-    const auto count = std::ranges::count_if(
-        data.criteria, [](const CriterionResult& criterion) { return !criterion.verdict; });
-    section.body += html_folded(fmt::format("{} not measured here", count), others);
+    section.body += html_folded(
+        fmt::format("{} not measured here", count_of(data.criteria, Outcome::not_measured)), others);
   }
   section.body += html_note(certainty_note(data.comparison));
   return section;
