@@ -23,9 +23,16 @@ std::string range_text(double middle, double low, double high) {
                      ratio_text(std::exp(high)));
 }
 
+/// Without the trained length, where all have the same: there the ratio is 1 by definition.
+std::vector<Index> ratio_lengths(const std::vector<Series>& all) {
+  std::vector<Index> lengths = table_lengths(all);
+  std::erase(lengths, common_train_length(all));
+  return lengths;
+}
+
 ReportTable lengths_by_series(const Comparison& comparison, const std::vector<Series>& all) {
   ReportTable table = table_of_series(comparison, all);
-  for (const Index length : table_lengths(all))
+  for (const Index length : ratio_lengths(all))
     table.header.push_back(length_header(length, common_train_length(all)));
   return table;
 }
@@ -37,9 +44,11 @@ ReportTable ratio_table(const Comparison& comparison, const std::vector<Series>&
   table.title =
       "Perplexity per byte over that at the trained length, non-overlapping windows (below 1: better)";
   const std::vector<ResultRow> rows = result_rows(comparison.cells);
+  const std::vector<Index> lengths = ratio_lengths(all);
+  if (lengths.empty()) return table;
   for (const Series& series : all) {
     std::vector<std::string> row = row_label(series.name, series, all);
-    for (const Index length : table_lengths(all)) {
+    for (const Index length : lengths) {
       const Estimate ratio = log_perplexity_ratio(rows, series, length);
       // 1 at the trained length by definition: no estimate, and no interval.
       row.push_back(ratio.count == 0                ? bits_text(series.at(length))
@@ -63,7 +72,7 @@ ReportTable ratio_spread_table(const Comparison& comparison, const std::vector<S
   for (const Series& series : all) {
     std::vector<std::string> row = row_label(series.name, series, all);
     bool some = false;
-    for (const Index length : table_lengths(all)) {
+    for (const Index length : ratio_lengths(all)) {
       const Estimate ratio = log_perplexity_ratio(rows, series, length);
       const bool wide = ratio.half_width > exploded;  // NaN, without an interval, is not
       some = some || wide;

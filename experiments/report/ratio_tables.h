@@ -5,7 +5,8 @@
 namespace tapeline {
 
 /// Perplexity per byte at each length over that at the trained length: the geometric mean over seeds with the
-/// 95 % t-interval of the logarithm, "1.650 (1.600 to 1.710)".
+/// 95 % t-interval of the logarithm, "1.650 (1.600 to 1.710)". Without rows where no other length was
+/// evaluated.
 ReportTable ratio_table(const Comparison& comparison, const std::vector<Series>& all);
 
 /// The same where the interval of the logarithm is wider than 0.1 to either side: single seeds have run away,

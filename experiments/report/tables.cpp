@@ -144,9 +144,11 @@ ReportTable length_table(const Comparison& comparison, const std::vector<Series>
     }
     table.rows.push_back(std::move(row));
   }
-  table.notes = {fmt::format("{} scored tokens, the same at every length and for every {}; every window "
-                             "starts without history, and its first target sees one token.",
-                             number_text(comparison.scored_tokens), variant_word(comparison.config)),
+  const std::string unit = token_unit(comparison);
+  table.notes = {fmt::format("{} scored {}, the same at every length and for every {}; every window starts "
+                             "without history, and its first target sees one {}.",
+                             number_text(comparison.scored_tokens), unit, variant_word(comparison.config),
+                             unit == "bytes" ? "byte" : "token"),
                  seeds_note(comparison)};
   if (refused) table.notes.push_back("n/a: refused, the encoding has no such positions.");
   if (absent) table.notes.push_back("–: not evaluated at this length.");
@@ -177,11 +179,11 @@ ReportTable sliding_table(const Comparison& comparison, const std::vector<Series
     table.rows.push_back(std::move(sliding));
     table.rows.push_back(std::move(beside));
   }
-  table.notes = {fmt::format(
-      "{} scored tokens, a part of the whole scored set. A sliding window of length T and stride S "
-      "scores its last S targets, which see T - S + 1 to T tokens. What non-overlapping windows "
-      "gain with length is mostly their smaller share of targets without history.",
-      number_text(sliding_tokens(all)))};
+  table.notes = {
+      fmt::format("{} scored {}, a part of the whole scored set. A sliding window of length T and stride S "
+                  "scores its last S targets, which see T - S + 1 to T tokens. What non-overlapping windows "
+                  "gain with length is mostly their smaller share of targets without history.",
+                  number_text(sliding_tokens(all)), token_unit(comparison))};
   return table;
 }
 

@@ -44,6 +44,7 @@ TEST_CASE("verdicts: counted, each with what was asked and found, those not meas
   CHECK(contains(body, "between &lt;them&gt;"));
   CHECK(body.find("<details><summary>1 not measured here") < body.find("C10"));
   CHECK(contains(body, "no model was trained at 128."));
+  CHECK(contains(body, "R(k): perplexity per byte in windows of k times the trained length L over that"));
   CHECK(contains(body, "3 seeds"));
   CHECK(!contains(body, "numbers</summary>"));
   CHECK(contains(verdict_section(data_of(test::sample_comparison(1), sample_criteria())).body,

@@ -34,8 +34,9 @@ Section length_section(const ReportData& data) {
                       : "Bold: the best of a column, be its lead certain or not. Not all rows have the "
                         "same seeds, and seeds differ, so it need not be the lowest mean: rows are "
                         "compared with it on the seeds that both have.");
-  section.body = html_table(lengths, "lengths", best.texts) +
-                 html_table(ratio_table(data.comparison, data.all), "ratios");
+  section.body = html_table(lengths, "lengths", best.texts);
+  if (const ReportTable ratios = ratio_table(data.comparison, data.all); !ratios.rows.empty())
+    section.body += html_table(ratios, "ratios");
   if (const ReportTable spread = ratio_spread_table(data.comparison, data.all); !spread.rows.empty())
     section.body += html_table(spread, "ratio-spread");
   return section;

@@ -54,6 +54,15 @@ std::string summary_text(const std::vector<CriterionResult>& criteria) {
   return text;
 }
 
+/// What the letters of the criteria stand for.
+constexpr const char* letters_note =
+    "R(k): perplexity per byte in windows of k times the trained length L over that in windows of L, of one "
+    "model "
+    "on the same targets; R_tail(k): the same of the later halves of the windows; g and residual: as under "
+    "early-token effect. nats: per byte. In brackets the 95 % t-interval over seeds, paired, which the "
+    "verdict is "
+    "of; tokens: the 95 % interval of a block bootstrap over the scored text.";
+
 std::string certainty_note(const Comparison& comparison) {
   if (comparison.config.compare.seeds == 1) {
     return "One seed: there is no interval over seeds, so what needs one is inconclusive. Train several with "
@@ -120,7 +129,7 @@ Section verdict_section(const ReportData& data) {
     section.body += html_folded(
         fmt::format("{} not measured here", count_of(data.criteria, Outcome::not_measured)), others);
   }
-  section.body += html_note(certainty_note(data.comparison));
+  section.body += html_note(letters_note) + html_note(certainty_note(data.comparison));
   return section;
 }
 
