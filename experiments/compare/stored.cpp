@@ -46,6 +46,11 @@ StoredFolder open_folder(const fs::path& folder) {
                      "comparison \"{}\": the folder holds a single run; tapeline evaluate measures it",
                      folder.string());
   require<FileError>(
+      run.holds_run() || !fs::exists(folder / "report.html", error),
+      "comparison \"{}\": the folder holds a report alone, without the models that it is of; name "
+      "the folders that it was made from, they stand at the end of its report.html",
+      folder.string());
+  require<FileError>(
       run.holds_run(),
       "comparison \"{}\": there is no config.toml in the folder; name one that tapeline compare "
       "made",

@@ -77,6 +77,10 @@ TEST_CASE("tapeline report: several folders need a place for the whole; nothing 
   CHECK(contains(gap_page, "--seed 7 --seeds 2 --out seeds-7"));
   CHECK(contains(gap_page, "tapeline report a c --out gap"));
   CHECK_FALSE(contains(gap_page, "holds config.toml"));
+  for (const char* command : {"report", "claims"}) {
+    check_refused(shell(std::string("$tapeline ") + command + " ./gap"), 1,
+                  {"holds a report alone", "name the folders that it was made from"});
+  }
   CHECK(shell("$tapeline report a c --out gap --quiet").code == 0);
   CHECK(read_file(shell.folder() / "gap" / "report.html") == gap_page);
   check_refused(shell("$tapeline report a --out b"), 2, {"holds a run or comparison of its own"});
