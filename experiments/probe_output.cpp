@@ -8,6 +8,7 @@
 #include <set>
 
 #include "experiments/table.h"
+#include "experiments/window_phase.h"
 #include "train/metrics.h"
 
 namespace tapeline {
@@ -56,10 +57,9 @@ std::string residual_table(const Results& results, std::size_t width) {
   return titled(
       "residual: the loss in longer windows beside what a smaller share of early tokens alone would give",
       table,
-      "predicted: s + g/k for windows k times as long as the trained ones, s the loss there with full "
-      "history "
-      "(sliding, stride 1), g what non-overlapping windows cost more; all on the subset. Residual 0: farther "
-      "tokens neither help nor hurt; below 0: they help",
+      "predicted: s + g n(T)/n(L), s the loss with full history at the trained length L (sliding, stride 1), "
+      "g what non-overlapping windows of L cost more, n how many windows of a length cover the subset. "
+      "Residual 0: farther tokens neither help nor hurt; below 0: they help",
       width);
 }
 
@@ -104,6 +104,30 @@ std::string hard_window_table(const Results& results, const std::vector<Evaluati
       "limited - full above 0: the model gains from keys farther back than it was trained to look; below 0: "
       "they harm it. tail: positions in the second half of the window",
       width);
+}
+
+std::string phase_table(const Results& results, const std::vector<EvaluationResult>& evaluations,
+                        std::size_t width) {
+  Table table;
+  table.column("length").column("targets").column("shifted nats/token").column("not shifted");
+  table.column("difference").column("95 % over the text").column("inside");
+  lines(table, results, [&](const ProbeResult& result, std::vector<std::string>& cells) {
+    const WindowPhase phase = window_phase(result, whole_set(evaluations, result.length));
+    cells.insert(cells.end(), {fmt::format("{}", result.find("nll")->tokens), number(phase.shifted),
+                               number(phase.shifted - phase.difference), difference(phase.difference),
+                               phase.can_tell() ? fmt::format("{} to {}", number(phase.over_text.lower),
+                                                              number(phase.over_text.upper))
+                                                : "",
+                               !phase.can_tell() ? ""
+                               : phase.inside()  ? "yes"
+                                                 : "no"});
+  });
+  return titled("phase: the loss in windows side by side, cut half a window earlier", table,
+                fmt::format("95 % over the text: block bootstrap of the loss that is not shifted, over its "
+                            "segments ({} at least). Inside: where the windows are cut makes no more of a "
+                            "difference than other text would",
+                            fewest_bootstrap_blocks),
+                width);
 }
 
 /// A table with a column a length and a line a span.
@@ -219,6 +243,7 @@ std::string probe_tables(const std::vector<ProbeResult>& probes,
     if (name == "residual") text += residual_table(results, width);
     if (name == "in_context") text += in_context_table(results, width);
     if (name == "hard_window") text += hard_window_table(results, evaluations, width);
+    if (name == "phase") text += phase_table(results, evaluations, width);
     if (name == "history") text += history_table(results, width);
     if (name == "shuffle") text += shuffle_table(results, width);
     if (name == "attention") text += attention_table(results, width);

@@ -171,7 +171,7 @@ std::vector<ConfigKey> make_keys() {
       row("evaluate.lengths", FIELD(evaluate.lengths), "multiples of the trained length (\"4x\") or numbers of tokens", Limits{.notation = Notation::length}),
       row("evaluate.protocols", FIELD(evaluate.protocols), "how windows are laid over the text", std::vector<std::string>{"nonoverlapping", "sliding"}),
       row("evaluate.stride", FIELD(evaluate.stride), "tokens scored by a sliding window; 0: half the trained length", at_least(0)),
-      row("evaluate.sliding_tokens", FIELD(evaluate.sliding_tokens), "targets scored by the sliding protocol", at_least(1)),
+      row("evaluate.sliding_tokens", FIELD(evaluate.sliding_tokens), "targets scored by the sliding protocol, evenly spaced over all; at least one piece as long as its longest window", at_least(1)),
       row("evaluate.sliding_up_to", FIELD(evaluate.sliding_up_to), "longest window of the sliding protocol, and of the probes history and shuffle", Limits{.notation = Notation::length}),
       row("evaluate.probes", FIELD(evaluate.probes), "what is measured besides the loss by length; all: everything, none: nothing", Limits{.choices = probe_names(), .notation = Notation::all_or_none}),
       row("evaluate.scored", FIELD(evaluate.scored), "which targets count: the same for every length, or all", std::vector<std::string>{"auto", "all"}),
@@ -180,6 +180,7 @@ std::vector<ConfigKey> make_keys() {
       row("compare.seeds", FIELD(compare.seeds), "models trained of each variant, with seeds counted on from train.seed", between(1, 1000)),
       row("compare.sweep", FIELD(compare.sweep), "multiples of optimizer.lr that each variant is tried at first, with the first seed; the best at the trained length is taken for all seeds; []: no sweep", above(0)),
       row("compare.claims", FIELD(compare.claims), "criteria judged when all is measured, C1 to C12; all: every one; [] for none", Limits{.choices = Config().compare.claims, .notation = Notation::all_too}),
+      row("compare.primary", FIELD(compare.primary), "the primary ones of compare.claims, declared before the run: --check looks at these; [] for none", Limits{.choices = Config().compare.claims, .notation = Notation::all_too}),
       row("compare.thresholds", FIELD(compare.thresholds), "the frozen set of numbers that the criteria ask for", std::vector<std::string>{"smoke-1", "toy-1", "paper-1"}),
   };
   // The options of the encodings stand behind [positional] itself.

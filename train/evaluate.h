@@ -49,9 +49,10 @@ inline constexpr Index probe_target_count = 256;
 
 /// The cells that the configuration asks for, on `scored`: every length non-overlapping; where sliding is
 /// asked for, also, on the subset: up to sliding_up_to with S = stride (0: L/2), S = 1 at L, and
-/// non-overlapping once more. A sliding stride longer than the length is cut to the length. The subset stands
-/// in pieces of `longest_sliding` targets; 0: of the longest sliding length of this configuration.
-/// Configurations that are to be compared must be given the same.
+/// non-overlapping once more. A sliding stride longer than the length is cut to the length. The subset has
+/// sliding_tokens targets, of whichever set that is, in pieces of `longest_sliding`, at least one; 0: of the
+/// longest sliding length of this configuration. Configurations that are to be compared must be given the
+/// same. Throws ConfigError when sliding alone is asked for and every length is above sliding_up_to.
 EvaluationPlan evaluation_plan(const Config& config, ScoredSet scored, Index longest_sliding = 0);
 /// The longest length that the configuration evaluates with sliding windows; 0 without any.
 Index longest_sliding_length(const Config& config);

@@ -41,7 +41,7 @@ EvaluationPlan evaluation_plan(const Config& config, ScoredSet scored, Index lon
   EvaluationPlan plan;
   plan.scored = std::move(scored);
   plan.probe_targets = single_targets(plan.scored, probe_target_count, longest_sliding);
-  plan.attention = scored_subset(plan.scored, std::max(config.evaluate.sliding_tokens, longest), longest);
+  plan.attention = scored_subset(plan.scored, config.evaluate.sliding_tokens, longest);
   if (plain) {
     for (const Index length : lengths) {
       plan.cells.push_back({Protocol::nonoverlapping, length, length, false});
@@ -55,9 +55,13 @@ EvaluationPlan evaluation_plan(const Config& config, ScoredSet scored, Index lon
     if (length == trained && stride > 1) plan.cells.push_back({Protocol::sliding, length, 1, true});
     if (plain) plan.cells.push_back({Protocol::nonoverlapping, length, length, true});
   }
-  plan.subset = config.evaluate.scored == "all"
-                    ? plan.scored
-                    : scored_subset(plan.scored, config.evaluate.sliding_tokens, longest_sliding);
+  require<ConfigError>(
+      !plan.cells.empty(),
+      "evaluate: nothing to measure: sliding windows alone were asked for, and they go up to "
+      "{} (evaluate.sliding_up_to), below the shortest length, {}; allow longer ones "
+      "(evaluate --sliding-up-to {}), or give a shorter length",
+      limit, std::ranges::min(lengths), std::ranges::min(lengths));
+  plan.subset = scored_subset(plan.scored, config.evaluate.sliding_tokens, longest_sliding);
   return plan;
 }
 

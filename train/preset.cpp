@@ -28,6 +28,7 @@ lr = 3e-3
 lengths = ["1x", "2x", "4x", "8x"]
 [compare]
 seeds = 1
+primary = []
 thresholds = "smoke-1"
 )"},
     {"toy", "the sign of every effect, in minutes", 600, R"(
@@ -60,6 +61,7 @@ steps = 3200
 lr = 1e-3
 [evaluate]
 lengths = ["1x", "1.5x", "2x", "3x", "4x", "8x", "16x", "32x"]
+sliding_tokens = 16384
 probes = ["all"]
 [compare]
 seeds = 3

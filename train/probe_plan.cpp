@@ -30,7 +30,7 @@ std::vector<Index> lengths_of(const Config& config, std::string_view probe) {
   if (probe == "residual") {
     if (!trained_too || !plain || !has_protocol(config, Protocol::sliding) || trained > limit) return {};
     std::erase_if(lengths, [&](Index length) { return length <= trained || length > limit; });
-  } else if (probe == "in_context") {
+  } else if (probe == "in_context" || probe == "phase") {
     if (!plain) return {};
   } else if (probe == "hard_window") {
     std::erase_if(lengths, [&](Index length) { return length <= trained; });
@@ -46,8 +46,8 @@ std::vector<Index> lengths_of(const Config& config, std::string_view probe) {
 }  // namespace
 
 const std::vector<std::string>& probe_names() {
-  static const std::vector<std::string> names{"positions",   "tail",    "residual", "in_context",
-                                              "hard_window", "history", "shuffle",  "attention"};
+  static const std::vector<std::string> names{"positions", "tail",    "residual", "in_context", "hard_window",
+                                              "phase",     "history", "shuffle",  "attention"};
   return names;
 }
 
@@ -81,7 +81,8 @@ std::string why_no_work(const Config& config, const std::string& probe) {
   }
   if (!lengths_of(config, probe).empty()) return "";
   const Index trained = config.train.length;
-  if (probe == "in_context") return "in_context: needs non-overlapping windows";
+  if (probe == "in_context" || probe == "phase")
+    return fmt::format("{}: needs non-overlapping windows", probe);
   if (probe == "hard_window") return fmt::format("hard_window: needs a length above the trained {}", trained);
   if (probe == "residual") {
     return fmt::format(
@@ -99,6 +100,8 @@ std::vector<WindowTokens> probe_tokens(const ProbeWork& work, Index trained_leng
   if (work.probe == "hard_window") {
     // No row sees more than the trained length: the work of windows of about twice that.
     all.push_back({std::min(length, 2 * trained_length), plan.scored.tokens()});
+  } else if (work.probe == "phase") {
+    all.push_back({length, plan.scored.tokens()});
   } else if (work.probe == "history") {
     for (const Index span : history_spans(length)) all.push_back({span, span * targets});
   } else if (work.probe == "shuffle") {

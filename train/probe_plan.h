@@ -25,6 +25,7 @@ bool follows_from_evaluations(std::string_view probe);
 ///   residual          each length above L and up to sliding_up_to; needs both protocols, and L among the
 ///                     lengths
 ///   in_context        each length; needs nonoverlapping
+///   phase             each length; needs nonoverlapping
 ///   hard_window       each length above L
 ///   history, shuffle  L, and the longest length up to sliding_up_to, where they are among the lengths: what
 ///                     can be afforded

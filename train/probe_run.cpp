@@ -5,6 +5,7 @@
 #include "train/hard_window_probe.h"
 #include "train/history_probe.h"
 #include "train/in_context_probe.h"
+#include "train/phase_probe.h"
 #include "train/residual.h"
 #include "train/shuffle_probe.h"
 
@@ -28,6 +29,7 @@ namespace tapeline::inline TAPELINE_PRECISION {
 
 ProbeResult run_probe(const ProbeWork& work, const ProbeSubject& subject, const EvaluationOptions& options) {
   if (work.probe == "hard_window") return hard_window_probe(subject, work.length, options);
+  if (work.probe == "phase") return phase_probe(subject, work.length, options);
   if (work.probe == "history") return history_probe(subject, work.length, options);
   if (work.probe == "shuffle") return shuffle_probe(subject, work.length, options);
   require<StateError>(work.probe == "attention", "probe \"{}\" does not run a model", work.probe);

@@ -16,7 +16,7 @@ namespace tapeline::inline TAPELINE_PRECISION {
 
 /// Runs a probe on a model. A length that the encoding refuses is a result with status "refused", a loss that
 /// is no number one with status "diverged". Polls signals (throws Stopped). Throws StateError for a probe
-/// that follows from evaluations.
+/// that follows from evaluations, and for one that lacks an evaluation which it is compared with.
 ProbeResult run_probe(const ProbeWork& work, const ProbeSubject& subject,
                       const EvaluationOptions& options = {});
 

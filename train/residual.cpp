@@ -29,7 +29,20 @@ Terms terms_of(const std::vector<EvaluationResult>& results, Index trained_lengt
           on_subset(results, Protocol::nonoverlapping, length, length)};
 }
 
+/// Windows of that length side by side over the segments, the last one of a segment as short as it comes.
+double windows_over(const std::vector<SegmentLoss>& segments, Index length) {
+  Index windows = 0;
+  for (const SegmentLoss& segment : segments) windows += (segment.tokens + length - 1) / length;
+  return static_cast<double>(windows);
+}
+
 }  // namespace
+
+double share_of_gap(const std::vector<SegmentLoss>& segments, Index trained_length, Index length) {
+  const double windows = windows_over(segments, trained_length);
+  if (windows == 0) return static_cast<double>(trained_length) / static_cast<double>(length);
+  return windows_over(segments, length) / windows;
+}
 
 std::optional<CurseOnly> curse_only(const std::vector<EvaluationResult>& results, Index trained_length,
                                     Index length) {
@@ -40,8 +53,8 @@ std::optional<CurseOnly> curse_only(const std::vector<EvaluationResult>& results
   CurseOnly found;
   found.full_history = terms.full_history->nll;
   found.gap = terms.at_trained->nll - found.full_history;
-  const double times = static_cast<double>(length) / static_cast<double>(trained_length);
-  found.predicted = found.full_history + found.gap / times;
+  found.share = share_of_gap(terms.at_length->segments, trained_length, length);
+  found.predicted = curse_only_loss(found.full_history, terms.at_trained->nll, found.share);
   found.observed = terms.at_length->nll;
   found.tokens = terms.at_length->scored_tokens;
   return found;

@@ -7,6 +7,49 @@
 #include "train/config_derived.h"
 
 namespace tapeline {
+namespace {
+
+/// Pieces of `piece` targets side by side from the segment's begin; a shorter segment is one by itself.
+Index pieces_in(const ScoredSegment& segment, Index piece) {
+  return std::max<Index>(1, segment.count / piece);
+}
+
+/// How many of them, from the first on, have fewer than `reach` tokens before them.
+Index without_reach(const ScoredSegment& segment, Index piece, Index reach) {
+  const Index lacking = segment.history_begin + reach - segment.begin;
+  return std::clamp<Index>((lacking + piece - 1) / piece, 0, pieces_in(segment, piece));
+}
+
+/// The pieces with `reach` tokens before them, in all segments.
+Index pieces_of(const ScoredSet& set, Index piece, Index reach) {
+  Index pieces = 0;
+  for (const ScoredSegment& segment : set.segments)
+    pieces += pieces_in(segment, piece) - without_reach(segment, piece, reach);
+  return pieces;
+}
+
+/// `wanted` of these pieces, at most all: the middle one of each of as many equal parts.
+ScoredSet spread_pieces(const ScoredSet& set, Index piece, Index wanted, Index reach) {
+  const Index all = pieces_of(set, piece, reach);
+  ScoredSet chosen;
+  chosen.longest = set.longest;
+  Index before = 0;  // pieces of the segments before this one
+  for (const ScoredSegment& segment : set.segments) {
+    const Index skipped = without_reach(segment, piece, reach);
+    const Index end = before + pieces_in(segment, piece) - skipped;
+    for (auto part = static_cast<Index>(chosen.segments.size()); part < wanted; ++part) {
+      const Index place = all * (2 * part + 1) / (2 * wanted);
+      if (place >= end) break;
+      const Index begin = segment.begin + (skipped + place - before) * piece;
+      chosen.segments.push_back(
+          {segment.history_begin, begin, std::min(piece, segment.begin + segment.count - begin)});
+    }
+    before = end;
+  }
+  return chosen;
+}
+
+}  // namespace
 
 Index ScoredSet::tokens() const {
   Index total = 0;
@@ -59,54 +102,15 @@ ScoredSet scored_all(const std::vector<TokenRange>& ranges) {
 ScoredSet scored_subset(const ScoredSet& set, Index targets, Index piece) {
   require<ConfigError>(targets >= 1 && piece >= 1, "scored subset: {} targets in pieces of {}; at least 1",
                        targets, piece);
-  piece = std::min(piece, targets);
-  const auto pieces_in = [piece](const ScoredSegment& s) { return std::max<Index>(1, s.count / piece); };
-  Index slots = 0;
-  for (const ScoredSegment& segment : set.segments) slots += pieces_in(segment);
-  const Index wanted = std::min(slots, std::max<Index>(1, targets / piece));
-  ScoredSet subset;
-  subset.longest = set.longest;
-  Index chosen = 0, slot = 0;
-  for (const ScoredSegment& segment : set.segments) {
-    for (Index i = 0; i < pieces_in(segment); ++i, ++slot) {
-      if (chosen == wanted || slot != slots * chosen / wanted) continue;
-      const Index begin = segment.begin + i * piece;
-      subset.segments.push_back(
-          {segment.history_begin, begin, std::min(piece, segment.begin + segment.count - begin)});
-      ++chosen;
-    }
-  }
-  return subset;
+  if (targets >= set.tokens()) return set;
+  const Index wanted = std::min(pieces_of(set, piece, 0), std::max<Index>(1, targets / piece));
+  return spread_pieces(set, piece, wanted, pieces_of(set, piece, piece) >= wanted ? piece : 0);
 }
 
 ScoredSet single_targets(const ScoredSet& set, Index count, Index reach) {
   require<ConfigError>(count >= 1, "single targets: {} of them; at least 1", count);
-  const auto skipped = [](const ScoredSegment& segment, Index history) {
-    return std::clamp<Index>(segment.history_begin + history - segment.begin, 0, segment.count);
-  };
-  const auto candidates = [&](Index history) {
-    Index total = 0;
-    for (const ScoredSegment& segment : set.segments) total += segment.count - skipped(segment, history);
-    return total;
-  };
-  if (candidates(reach) == 0) reach = 0;
-  const Index all = candidates(reach);
-  const Index wanted = std::min(count, all);
-  ScoredSet targets;
-  targets.longest = set.longest;
-  Index before = 0;  // candidates of the segments before this one
-  for (const ScoredSegment& segment : set.segments) {
-    const Index skip = skipped(segment, reach);
-    const Index end = before + segment.count - skip;
-    // The middle of each of `wanted` equal parts.
-    for (auto chosen = static_cast<Index>(targets.segments.size()); chosen < wanted; ++chosen) {
-      const Index place = all * (2 * chosen + 1) / (2 * wanted);
-      if (place >= end) break;
-      targets.segments.push_back({segment.history_begin, segment.begin + skip + place - before, 1});
-    }
-    before = end;
-  }
-  return targets;
+  if (pieces_of(set, 1, reach) == 0) reach = 0;
+  return spread_pieces(set, 1, std::min(count, pieces_of(set, 1, reach)), reach);
 }
 
 Splits configured_splits(const Config& config, Index tokens) {

@@ -33,8 +33,10 @@ ScoredSet scored_set(const std::vector<TokenRange>& blocks, Index longest);
 /// nothing to score.
 ScoredSet scored_all(const std::vector<TokenRange>& ranges);
 
-/// About `targets` of them, in pieces of `piece` targets evenly spaced over the whole set: what the sliding
-/// protocol can afford.
+/// About `targets` of them, in whole pieces of `piece` targets, at least one: what the sliding protocol can
+/// afford. They are the middle ones of equal parts of the set, so that they are evenly spaced, and where that
+/// leaves enough, only pieces with `piece` tokens before them: the beginning of a text has no history. The
+/// whole set where it has no more targets.
 ScoredSet scored_subset(const ScoredSet& set, Index targets, Index piece);
 
 /// `count` targets, each in a segment of its own, spread evenly over those that have `reach` tokens before

@@ -26,6 +26,8 @@ struct ProbeSubject {
   const TokenStore& text;
   const Tokenizer& tokenizer;
   const EvaluationPlan& plan;
+  /// Of this model on this plan, as far as they have been done: what phase is compared with.
+  std::span<const EvaluationResult> evaluations = {};
 };
 
 /// Summed losses of some targets.

@@ -4,6 +4,7 @@
 
 #include "experiments/claims/evidence.h"
 #include "experiments/claims/subjects.h"
+#include "train/residual.h"
 
 /// Claims about what a loss past the trained length means.
 namespace tapeline {
@@ -14,13 +15,18 @@ constexpr double use_of_context = 0.005;  // nats a token: a smaller gain is non
 
 /// Sliding windows, on the subset; stride 0: the one there is.
 BySeed sliding(const Comparison& comparison, const std::string& variant, Index length, Index stride) {
-  return losses(comparison, variant, "trained",
+  return losses(comparison, variant, trained_evaluation,
                 {.protocol = Protocol::sliding, .length = length, .stride = stride, .subset = true});
 }
-/// Non-overlapping windows on the same subset.
-BySeed cut(const Comparison& comparison, const std::string& variant, Index length) {
-  return losses(comparison, variant, "trained",
-                {.protocol = Protocol::nonoverlapping, .length = length, .subset = true});
+/// What the models of a variant have at a length beside a smaller share of early tokens.
+BySeed residuals(const Comparison& comparison, const std::string& variant, Index trained, Index length) {
+  BySeed found;
+  for (const FinishedCell& cell : comparison.cells) {
+    if (cell.variant != variant) continue;
+    const std::vector<EvaluationResult> results = cell.record.results_of(trained_evaluation);
+    if (const auto residual = curse_only_residual(results, trained, length)) found[cell.seed] = *residual;
+  }
+  return found;
 }
 
 /// A model whose loss does not rise: the variant, and the longest length that it was evaluated at by sliding
@@ -72,28 +78,19 @@ ClaimFinding judge_flatness(const Comparison& comparison) {
           gain.count > 1 ? fmt::format(" ±{:.4f}", gain.half_width) : std::string(), use_of_context));
 }
 
-/// |observed - predicted| of the loss in longer non-overlapping windows, where the prediction spares nothing
-/// but the early tokens: s + g/k, s the sliding loss at L, g = loss(L) - s, k = T/L.
+/// |observed - predicted| of the loss in longer non-overlapping windows; see curse_only_residual().
 ClaimFinding judge_early_tokens(const Comparison& comparison) {
   const std::optional<std::string> variant = plain_variant(comparison, "alibi");
   if (!variant) return lacking_plain(comparison, "alibi");
   const Index trained = trained_length_of(comparison, *variant);
-  const BySeed full = sliding(comparison, *variant, trained, 1),
-               at_trained = cut(comparison, *variant, trained);
   Index length = 0;
   BySeed residual;
   for (const Index candidate : evaluated_lengths(comparison, *variant)) {
     if (candidate <= trained || candidate > 4 * trained) continue;
-    const BySeed observed = cut(comparison, *variant, candidate);
-    BySeed left;
-    for (const auto& [seed, loss] : observed) {
-      if (!full.contains(seed) || !at_trained.contains(seed)) continue;
-      const double share = static_cast<double>(trained) / static_cast<double>(candidate);
-      left[seed] = loss - (full.at(seed) + (at_trained.at(seed) - full.at(seed)) * share);
-    }
+    BySeed left = residuals(comparison, *variant, trained, candidate);
     if (left.empty()) continue;
     length = candidate;
-    residual = left;
+    residual = std::move(left);
   }
   if (length == 0)
     return lacking(fmt::format("{} was not evaluated by both protocols past {}", *variant, trained));
@@ -155,8 +152,9 @@ std::vector<Claim> context_claims() {
        .source = "Press et al. 2022 (ALiBi), arXiv:2108.12409, appendix B",
        .computed =
            "With s the sliding loss at the trained length L (stride 1) and g how much higher non-overlapping "
-           "windows of L are, s + g/k is predicted at k L. True if the observed loss, at the longest length "
-           "up to 4 L, lies within 0.015 nats a token of it.",
+           "windows of L are, s + g n(T)/n(L) is predicted in windows of T, n(T) and n(L) how many windows "
+           "there are. True if the observed loss, at the longest length up to 4 L, lies within 0.015 nats a "
+           "token of it.",
        .kinds = {"alibi"},
        .judge = judge_early_tokens,
        .command = "tapeline compare --preset toy --encodings alibi"},

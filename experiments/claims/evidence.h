@@ -61,10 +61,10 @@ BySeed losses(const Comparison& comparison, std::string_view variant, std::strin
               const EvaluationCell& cell);
 /// Non-overlapping, on the whole scored set, as trained.
 BySeed losses_at(const Comparison& comparison, std::string_view variant, Index length,
-                 std::string_view evaluation = "trained");
+                 std::string_view evaluation = trained_evaluation);
 /// Lengths at which such losses exist, ascending.
 std::vector<Index> evaluated_lengths(const Comparison& comparison, std::string_view variant,
-                                     std::string_view evaluation = "trained");
+                                     std::string_view evaluation = trained_evaluation);
 /// The longest length above `trained`, up to `most` times it, that stands in both lists; 0: none.
 Index longest_common(const std::vector<Index>& one, const std::vector<Index>& other, Index trained,
                      Index most);

@@ -144,6 +144,7 @@ int compare(const CompareCommand& command) {
   const RunFolder run(folder);
   const bool chosen = budget && take_earlier_choice(config, run, command.budget);
   warn_of_positions(plan_cells(config));
+  if (command.check) warn_of_unjudged(config.config.compare);
   const bool whole = !text_decides_tokens(config.config);  // nothing of the config waits for the text
   if (whole && !command.config.dry_run() && run.holds_run())
     run.claim(config, StoredFor::comparison);  // another configuration: told before any text is read
@@ -208,7 +209,9 @@ Command compare_command() {
                              .target = &options->out,
                              .path = Option::Path::folder});
   command.options.push_back(
-      {.name = "--check", .help = "exit with 4 when C1, C2, C4 or C5 fails", .target = &options->check});
+      {.name = "--check",
+       .help = "exit with 4 when a criterion that compare.primary names fails (by default C1, C2, C4, C5)",
+       .target = &options->check});
   command.details = {
       "Trains every variant, usually one a positional encoding, under every seed on windows of one length, "
       "evaluates each at several times that length on the same targets, and prints a table. The folder gets "

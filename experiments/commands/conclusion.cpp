@@ -1,7 +1,10 @@
 #include "experiments/commands/conclusion.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
+
+#include <algorithm>
 
 #include "core/files.h"
 #include "experiments/exit_code.h"
@@ -24,6 +27,16 @@ std::string conclusion_text(const Comparison& comparison, const Conclusion& conc
                      verdicts, conclusion.report.page.string());
 }
 
+void warn_of_unjudged(const CompareConfig& config) {
+  std::vector<std::string> unjudged;
+  for (const std::string& id : config.primary) {
+    if (std::ranges::find(config.claims, id) == config.claims.end()) unjudged.push_back(id);
+  }
+  if (!unjudged.empty())
+    spdlog::warn("--check: compare.primary names {}, compare.claims does not: not judged",
+                 fmt::join(unjudged, ", "));
+}
+
 int check_criteria(const std::vector<CriterionResult>& criteria, std::string_view command) {
   bool failed = false, looked = false;
   for (const CriterionResult& result : criteria) {
@@ -40,7 +53,8 @@ int check_criteria(const std::vector<CriterionResult>& criteria, std::string_vie
   }
   if (!looked)
     spdlog::warn(
-        "--check: compare.claims with compare.thresholds names no primary criterion: nothing is checked");
+        "--check: compare.primary names none of the criteria that are judged (compare.claims): nothing is "
+        "checked");
   return failed ? exit_code::unmet : exit_code::done;
 }
 
@@ -50,6 +64,7 @@ const char* const criteria_help =
     "preset chooses). A criterion holds when the whole 95 % interval over seeds, paired, meets the "
     "threshold, fails when none of it does, and is inconclusive otherwise, also with one seed, which has no "
     "interval. Beside it stands the interval of a block bootstrap over the scored text. Diverged seeds are "
-    "named and left out. With --check the exit status is 4 when C1, C2, C4 or C5 fails; smoke-1 only prints.";
+    "named and left out. With --check the exit status is 4 when a primary criterion fails, one that "
+    "compare.primary names: by default C1, C2, C4 and C5, in preset smoke none.";
 
 }  // namespace tapeline

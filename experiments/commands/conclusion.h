@@ -22,6 +22,9 @@ Conclusion conclude(const Comparison& comparison, const std::filesystem::path& f
 /// For people: tables, verdicts, and where the report is.
 std::string conclusion_text(const Comparison& comparison, const Conclusion& conclusion);
 
+/// Warns of primary criteria that --check will not see, as they are not among those that are judged.
+void warn_of_unjudged(const CompareConfig& config);
+
 /// What --check says: the exit code, and on standard error which primary criteria fail and which are open.
 /// `command`: whose --check it is, for the message.
 int check_criteria(const std::vector<CriterionResult>& criteria, std::string_view command);

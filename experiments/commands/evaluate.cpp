@@ -31,13 +31,33 @@ namespace tapeline {
 namespace {
 
 struct EvaluateCommand {
-  std::string checkpoint, text, lengths, protocols, stride, sliding_up_to, scored, probes, threads;
+  std::string checkpoint, text, lengths, protocols, stride, sliding_up_to, sliding_tokens, scored, probes,
+      threads;
   std::vector<std::string> positional;
   OutputOptions output;
 };
 
+bool asks_for(const Config& config, Protocol protocol) {
+  return std::ranges::any_of(config.evaluate.protocols,
+                             [&](const std::string& name) { return parse_protocol(name) == protocol; });
+}
+
+// A length named for sliding alone that sliding does not reach would be left out of the table in silence.
+void check_sliding_lengths(const Config& config) {
+  if (asks_for(config, Protocol::nonoverlapping)) return;
+  const Index limit = sliding_limit(config);
+  const std::vector<Index> lengths = evaluation_lengths(config);
+  for (const Index length : lengths) {
+    require<ConfigError>(length <= limit,
+                         "--lengths {} with sliding windows alone: they go up to {} (evaluate.sliding_up_to "
+                         "\"{}\"); give --sliding-up-to {}, or a shorter length",
+                         length, limit, config.evaluate.sliding_up_to, std::ranges::max(lengths));
+  }
+}
+
 // A stride of the configuration is cut where a window is shorter; one given by hand is meant as it stands.
 void check_stride(const Config& config) {
+  if (!asks_for(config, Protocol::sliding)) return;
   const Index stride = sliding_stride(config);
   for (const Index length : evaluation_lengths(config)) {
     require<ConfigError>(
@@ -58,7 +78,9 @@ ResolvedConfig changed_config(const Checkpoint& checkpoint, const EvaluateComman
   set("evaluate.protocols", command.protocols, "--protocol");
   set("evaluate.stride", command.stride, "--stride");
   set("evaluate.sliding_up_to", command.sliding_up_to, "--sliding-up-to");
+  set("evaluate.sliding_tokens", command.sliding_tokens, "--sliding-tokens");
   set("evaluate.probes", command.probes, "--probes");
+  if (!command.lengths.empty()) check_sliding_lengths(config.config);
   if (!command.stride.empty()) check_stride(config.config);
   set("evaluate.scored", command.scored, "--scored");
   set("train.threads", command.threads, "--threads");
@@ -97,8 +119,8 @@ std::vector<EvaluationResult> run_cells(const Transformer& model, const TokenSto
   return results;
 }
 
-std::vector<ProbeResult> run_probes(const ProbeSubject& subject, const Config& config,
-                                    const std::vector<EvaluationResult>& evaluations, bool quiet) {
+std::vector<ProbeResult> run_probes(const ProbeSubject& subject, const Config& config, bool quiet) {
+  const std::vector<EvaluationResult> evaluations(subject.evaluations.begin(), subject.evaluations.end());
   Progress progress(progress_style(quiet));
   std::vector<ProbeResult> results;
   const std::vector<ProbeWork> all = probe_plan(config);
@@ -158,7 +180,7 @@ int evaluate(const EvaluateCommand& command) {
   const std::unique_ptr<Transformer> model = load_model(checkpoint, config.config);
   std::vector<EvaluationResult> results = run_cells(*model, store, *tokenizer, plan, command.output.quiet);
   std::vector<ProbeResult> probes =
-      run_probes({*model, store, *tokenizer, plan}, config.config, results, command.output.quiet);
+      run_probes({*model, store, *tokenizer, plan, results}, config.config, command.output.quiet);
   const EvaluationReport report{.checkpoint = checkpoint.path().string(),
                                 .kind = config.config.positional.name(),
                                 .settings = positional_changes(config.config),
@@ -199,8 +221,8 @@ Command evaluate_command() {
       checkpoint_word(options->checkpoint),
       {.name = "--text",
        .value = "PATH",
-       .help = "another text, every token but the first scored; default: the validation blocks of the "
-               "trained one",
+       .help = "another text, every token but the first scored by windows side by side; default: the "
+               "validation blocks of the trained one",
        .target = &options->text,
        .path = Option::Path::file},
       {.name = "--lengths",
@@ -222,17 +244,22 @@ Command evaluate_command() {
        .value = "LENGTH",
        .help = "longest window of sliding, and of the probes history and shuffle; default: as configured, 8x",
        .target = &options->sliding_up_to},
+      {.name = "--sliding-tokens",
+       .value = "N",
+       .help = "targets that sliding windows score, spread over all; default: as configured, 4096",
+       .target = &options->sliding_tokens},
       {.name = "--probes",
        .value = "LIST",
        .help =
-           "what is measured besides: residual, in_context, hard_window, history, shuffle, attention, and "
-           "the tables of positions and tail; all, none; default: as configured",
+           "what is measured besides: residual, in_context, hard_window, phase, history, shuffle, attention, "
+           "and the tables of positions and tail; all, none; default: as configured",
        .target = &options->probes,
        .offers = probe_offers(),
        .list = true},
       {.name = "--scored",
        .value = "all",
-       .help = "every token but the first of each block",
+       .help = "every token but the first of each block, by windows side by side; sliding ones score "
+               "--sliding-tokens of them",
        .target = &options->scored,
        .offers = {"all"}},
       positional_option(options->positional),
@@ -244,7 +271,9 @@ Command evaluate_command() {
   command.details = {
       "Measures the loss of a trained model in windows of each length, by the same targets for every length, "
       "in nats a token and bits a byte. Nonoverlapping windows begin without history; sliding ones give "
-      "every target the full window before it, and cost more.",
+      "every target the full window before it, and cost more: they score --sliding-tokens of the targets, "
+      "evenly spaced, also of a text given by hand and with --scored all (as many as there are, and they "
+      "score all), and lengths up to --sliding-up-to.",
       "--positional runs the model with other positions than it was trained with: a scaling of rope, a "
       "window "
       "of keys, what a learned table does past its end. A factor \"auto\" is each length over the trained "
@@ -253,7 +282,9 @@ Command evaluate_command() {
       "window), tail (its second half), residual (what longer windows give beside a smaller share of early "
       "tokens), in_context (late in the window against early). With runs of their own: hard_window "
       "(attention "
-      "limited to as many keys as in training), history (256 targets with less and less before them, and the "
+      "limited to as many keys as in training), phase (windows side by side on a grid shifted by half a "
+      "window: whether the place of the cuts matters), history (256 targets with less and less before them, "
+      "and the "
       "effective context), shuffle (these targets with the farther history out of order), attention "
       "(entropy, "
       "weight on the first tokens and distance by head). history and shuffle are measured at the trained "

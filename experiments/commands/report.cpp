@@ -103,6 +103,7 @@ int report(const ReportCommand& command) {
   const Comparison comparison = read_comparison(folders);
   if (const std::string missing = missing_text(comparison); !missing.empty()) spdlog::warn("{}", missing);
 
+  if (command.check) warn_of_unjudged(comparison.config.compare);
   const Conclusion conclusion = conclude(comparison, out);
   if (!same_folder(out, folders.front())) write_tables(out, comparison);
   write_output(command.output.json ? json_text(comparison, conclusion, folders)
@@ -138,7 +139,7 @@ Command report_command() {
        .path = Option::Path::folder},
       {.name = "--open", .help = "show the page in the desktop's browser", .target = &options->open},
       {.name = "--check",
-       .help = "exit with 4 when a primary criterion fails, as compare --check",
+       .help = "exit with 4 when a criterion that compare.primary names fails, as compare --check",
        .target = &options->check},
   };
   command.details = {

@@ -138,8 +138,9 @@ class CellWorker {
       } else {
         stop_if_signalled();
         const EvaluationPlan targets = plan(*under);
+        const std::vector<EvaluationResult> evaluations = record_.results_of(under->name);
         const ProbeSubject subject{model_under(*under), surroundings_.text.store,
-                                   surroundings_.text.tokenizer, targets};
+                                   surroundings_.text.tokenizer, targets, evaluations};
         record_.probes.push_back(
             {under->name, run_probe(work, subject,
                                     shown(evaluations_.size() + i,

@@ -9,7 +9,7 @@ namespace tapeline {
 
 /// The whole of probes.csv: a heading, then a line a figure, cell by cell in the order of the plan.
 ///   name, kind, evaluation, seed, train_length   as in results.csv
-///   probe        residual, in_context, hard_window, history, shuffle, attention; see probe_names()
+///   probe        residual, in_context, hard_window, phase, history, shuffle, attention; see probe_names()
 ///   eval_length  T, tokens of a window
 ///   span         history: tokens of history; shuffle: tokens kept in order; else empty
 ///   layer, head  attention: counted from 0; else empty

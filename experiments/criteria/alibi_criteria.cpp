@@ -20,7 +20,7 @@ Findings alibi_sliding_is_flat(const Evidence& evidence, const Thresholds& asked
   Findings findings;
   for (const auto& [times, demand] : asked.alibi_sliding) {
     findings.conditions.push_back(
-        judged(ratio_name(times), alibi.log_sliding_ratio(times), Shown::ratio, demand));
+        judged(ratio_name(times, "_sliding"), alibi.log_sliding_ratio(times), Shown::ratio, demand));
   }
   return findings;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "experiments/criteria/criterion.h"
+#include "experiments/statistics/bootstrap.h"
 #include "experiments/table.h"
 
 namespace tapeline {
@@ -37,6 +38,24 @@ class Grouped {
   };
   std::vector<Group> groups_;
 };
+
+/// Which criteria have no interval over the text as too little of it was scored, and what to do; empty: none.
+std::string few_blocks_text(const std::vector<CriterionResult>& results) {
+  std::vector<std::string> ids;
+  Index fewest = fewest_bootstrap_blocks;
+  for (const CriterionResult& result : results) {
+    for (const CriterionCondition& condition : result.conditions) {
+      if (condition.blocks == 0 || condition.blocks >= fewest_bootstrap_blocks) continue;
+      fewest = std::min(fewest, condition.blocks);
+      if (ids.empty() || ids.back() != result.id) ids.push_back(result.id);
+    }
+  }
+  if (ids.empty()) return {};
+  return fmt::format(
+      "{}: no interval over the text, of which {} blocks were scored; it takes {} "
+      "(evaluate.sliding_tokens, or more text).",
+      fmt::join(ids, ", "), fewest, fewest_bootstrap_blocks);
+}
 
 }  // namespace
 
@@ -74,10 +93,12 @@ std::string criteria_text(const std::vector<CriterionResult>& results, std::size
     text += '\n';
     paragraph(
         "R(k): perplexity a byte at k times the trained length L over that at L, of one model on the same "
-        "targets; nats: a byte. In brackets the 95 % t-interval over seeds, paired, which the verdict is of; "
-        "tokens: the 95 % interval of a block bootstrap over the scored text.");
-    if (primary) paragraph("*: primary, declared before the run; compare --check looks at these.");
+        "targets; R_sliding: with full history at both, at L by windows of stride 1; nats: a byte. In "
+        "brackets the 95 % t-interval over seeds, paired, which the verdict is of; tokens: the 95 % interval "
+        "of a block bootstrap over the scored text.");
+    if (primary) paragraph("*: primary (compare.primary), declared before the run; --check looks at these.");
   }
+  if (const std::string few = few_blocks_text(results); !few.empty()) paragraph(few);
   for (const std::string& line : reasons.lines()) paragraph(line);
   for (const std::string& line : unmeasured.lines()) paragraph(fmt::format("Not measured: {}", line));
   return text;

@@ -21,7 +21,8 @@ struct CriterionCondition {
   /// The 95 % t-interval over seeds, paired; NaN under two seeds. The verdict is of this one.
   double lower = std::numeric_limits<double>::quiet_NaN();
   double upper = std::numeric_limits<double>::quiet_NaN();
-  /// The 95 % interval of the block bootstrap over the scored text, of these models; NaN where there is none.
+  /// The 95 % interval of the block bootstrap over the scored text, of these models; NaN where there is none:
+  /// of figures that are no losses, and of fewer blocks than fewest_bootstrap_blocks.
   double token_lower = std::numeric_limits<double>::quiet_NaN();
   double token_upper = std::numeric_limits<double>::quiet_NaN();
   Index blocks = 0;  ///< of text that it draws from
@@ -32,7 +33,7 @@ struct CriterionResult {
   std::string id;                  ///< "C1"
   std::string version;             ///< of its threshold: the name of the frozen set, "toy-1"
   std::string statement;           ///< "ALiBi's loss in non-overlapping windows falls with length"
-  bool primary = false;            ///< declared before the run; --check looks at these
+  bool primary = false;            ///< named by compare.primary; --check looks at these
   std::optional<Verdict> verdict;  ///< nothing: not measured here, reason says why
   std::string figure;              ///< what was found, with its interval: "R(8) = 0.981 (0.977 to 0.985)"
   std::string threshold;           ///< what was asked: "R(8) < 1.00"
@@ -47,9 +48,11 @@ struct CriterionResult {
 /// perplexities a byte of one model on the same targets. A verdict is that of the 95 % t-interval over seeds,
 /// paired; a criterion of several conditions holds when all hold and fails when one fails. One seed has no
 /// interval and decides nothing but what is no matter of chance (a refusal). Models are found by their kind
-/// of encoding, with nothing else set (is_plain()): the variant that bears its name, else the first. Primary,
-/// so declared before the run, are C1, C2, C4 and C5, whose thresholds all look at k = 8; smoke-1 has no
-/// primary one.
+/// of encoding, with nothing else set (is_plain()): the variant that bears its name, else the first. Primary
+/// are those that compare.primary names.
+///
+/// C2 compares losses with full history: of sliding windows at kL, whose targets see more than kL - S tokens,
+/// with those of stride 1 at L, whose targets see L. C3 and C9 take the same loss at L.
 std::vector<CriterionResult> judge(const Comparison& comparison);
 
 /// The whole of claims.json: one object a criterion.

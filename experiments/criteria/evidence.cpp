@@ -87,47 +87,42 @@ Measured Encoding::tail_at(double times) const {
 
 Measured Encoding::log_ratio(double times) const { return loss_at(times) - loss_at(1); }
 
+Measured Encoding::full_history() const {
+  return loss(EvaluationCell{Protocol::sliding, train_length, 1, true});
+}
+
 Measured Encoding::log_sliding_ratio(double times) const {
   const Index at = length(times);
   Index stride = 0;
   for (const FinishedCell* model : cells) {
     for (const RecordedResult& recorded : model->record.results) {
       const EvaluationCell& cell = recorded.result.cell;
-      if (recorded.evaluation == trained_evaluation && cell.protocol == Protocol::sliding &&
-          cell.length == at) {
-        stride = std::max(stride, cell.stride);
-      }
+      const bool there = recorded.evaluation == trained_evaluation && cell.protocol == Protocol::sliding &&
+                         cell.length == at;
+      // With the stride as long as the window nothing has more history than side by side.
+      if (there && cell.stride < at) stride = std::max(stride, cell.stride);
     }
   }
   if (!variant.empty() && stride == 0)
     return nothing_measured(fmt::format("{} was not evaluated in sliding windows of {}", variant, at));
-  const auto sliding = [&](Index window) {
-    return loss(EvaluationCell{Protocol::sliding, window, std::min(stride, window), true});
-  };
-  return sliding(at) - sliding(train_length);
+  return loss(EvaluationCell{Protocol::sliding, at, stride, true}) - full_history();
 }
 
 Measured Encoding::log_tail_ratio(double times) const { return tail_at(times) - tail_at(1); }
 
-Measured Encoding::early_token_gap() const {
-  return loss(EvaluationCell{Protocol::nonoverlapping, train_length, train_length, true}) -
-         loss(EvaluationCell{Protocol::sliding, train_length, 1, true});
+Measured Encoding::subset_loss_at(double times) const {
+  const Index at = length(times);
+  return loss(EvaluationCell{Protocol::nonoverlapping, at, at, true});
 }
 
+Measured Encoding::early_token_gap() const { return subset_loss_at(1) - full_history(); }
+
 Measured Encoding::residual_at(double times) const {
-  const Index at = length(times);
-  const Measured longer = loss(EvaluationCell{Protocol::nonoverlapping, at, at, true});
-  const Measured full = loss(EvaluationCell{Protocol::sliding, train_length, 1, true});
-  Measured measured = longer - full - (1 / times) * early_token_gap();
-  // What is reported as the residual of a model is that of curse_only_residual(); the sum above says which
-  // models have one, and what it is on the text.
-  for (const FinishedCell* model : cells) {
-    if (!measured.values.contains(model->seed)) continue;
-    const std::vector<EvaluationResult> results = model->record.results_of(trained_evaluation);
-    if (const auto residual = curse_only_residual(results, train_length, at))
-      measured.values[model->seed] = *residual * longer.terms.front().weight;  // tokens a byte
-  }
-  return measured;
+  const Measured longer = subset_loss_at(times);
+  if (!longer.missing.empty()) return longer;
+  // Models are scored on the same segments, whatever their seed.
+  const double share = share_of_gap(longer.terms.front().blocks.begin()->second, train_length, length(times));
+  return longer - curse_only_loss(full_history(), subset_loss_at(1), share);
 }
 
 Measured Encoding::log_training_speed() const {

@@ -31,13 +31,18 @@ struct Encoding {
   Measured tail_at(double times) const;
   /// log R: loss_at(times) - loss_at(1).
   Measured log_ratio(double times) const;
-  /// The same of sliding windows of one stride, that of the longer length, on the sliding subset.
+  /// The same with full history at both lengths, on the sliding subset: sliding windows at `times` the
+  /// trained length (of the largest stride below the window that was evaluated), less full_history() at it.
   Measured log_sliding_ratio(double times) const;
   /// The same of the tails.
   Measured log_tail_ratio(double times) const;
-  /// g: the loss of non-overlapping windows of L above that of sliding ones with stride 1.
+  /// s: of sliding windows of L with stride 1, so that every target has L tokens before it.
+  Measured full_history() const;
+  /// Of non-overlapping windows on the sliding subset, at `times` the trained length.
+  Measured subset_loss_at(double times) const;
+  /// g: subset_loss_at(1) - full_history().
   Measured early_token_gap() const;
-  /// See curse_only_residual().
+  /// What curse_only_residual() is of one model, by curse_only_loss().
   Measured residual_at(double times) const;
   /// The logarithm of the tokens trained on in a second.
   Measured log_training_speed() const;

@@ -13,7 +13,7 @@ namespace tapeline {
 /// How a figure is told: a logarithm as the ratio that it is of, or nats a byte as they are.
 enum class Shown { ratio, nats };
 
-/// "R(8)"; `of`: what kind of ratio, "_tail", or whose, "_rope".
+/// "R(8)"; `of`: what kind of ratio, "_tail", "_sliding", or whose, "_rope".
 std::string ratio_name(double times, std::string_view of = {});
 
 /// What a criterion asks and finds of one figure: the verdict of its interval over seeds. The demand is in
@@ -39,7 +39,7 @@ struct Findings {
   std::string remark = {};              ///< said behind the figure
 };
 
-/// The criteria, each on its own; what each says and whether it is primary stands in criterion.cpp.
+/// The criteria, each on its own; what each says stands in criterion.cpp.
 Findings alibi_improves(const Evidence& evidence, const Thresholds& asked);            // C1
 Findings alibi_sliding_is_flat(const Evidence& evidence, const Thresholds& asked);     // C2
 Findings curse_only_gain(const Evidence& evidence, const Thresholds& asked);           // C3

@@ -63,6 +63,8 @@ Measured operator-(const Measured& a, const Measured& b) {
   return result;
 }
 
+Measured operator+(const Measured& a, const Measured& b) { return a - (-1.0) * b; }
+
 Measured operator*(double factor, const Measured& measured) {
   Measured result = measured;
   for (auto& [seed, value] : result.values) value *= factor;

@@ -31,6 +31,7 @@ struct Measured {
 /// Seed by seed, of the seeds that both have. Losses over different targets cannot be compared: there is no
 /// figure then, and it says so.
 Measured operator-(const Measured& a, const Measured& b);
+Measured operator+(const Measured& a, const Measured& b);
 Measured operator*(double factor, const Measured& measured);
 
 /// A figure that is missing for a reason.

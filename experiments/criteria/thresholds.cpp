@@ -16,7 +16,6 @@ namespace {
 Thresholds smoke() {
   Thresholds set;
   set.version = "smoke-1";
-  set.has_primary = false;
   set.alibi = {{4, Demand::at_most(1.02)}};
   set.residual_at = {2, 4};
   set.sinusoidal_at_least_alibi = 4;

@@ -28,7 +28,6 @@ struct Thresholds {
   static constexpr double unasked = std::numeric_limits<double>::quiet_NaN();
 
   std::string_view version;
-  bool has_primary = true;
 
   std::vector<RatioDemand> alibi;          ///< C1: R of non-overlapping windows
   std::vector<RatioDemand> alibi_sliding;  ///< C2: R of sliding windows

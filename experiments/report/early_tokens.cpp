@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <map>
 #include <set>
@@ -91,14 +90,9 @@ std::string pairs_text(const Figure& figure) {
 }  // namespace
 
 std::optional<double> early_token_gap(const std::vector<EvaluationResult>& results, Index trained_length) {
-  std::optional<double> beside, full;
-  for (const EvaluationResult& result : results) {
-    if (result.status != "ok" || !result.cell.subset || result.cell.length != trained_length) continue;
-    if (result.cell.protocol == Protocol::nonoverlapping) beside = result.nll;
-    if (result.cell.protocol == Protocol::sliding && result.cell.stride == 1) full = result.nll;
-  }
-  if (!beside || !full || !std::isfinite(*beside - *full)) return std::nullopt;
-  return *beside - *full;
+  const std::optional<CurseOnly> found = curse_only(results, trained_length, trained_length);
+  if (!found) return std::nullopt;
+  return found->gap;
 }
 
 ReportTable early_token_table(const Comparison& comparison, const std::vector<Series>& all) {

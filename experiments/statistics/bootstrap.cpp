@@ -63,7 +63,7 @@ BootstrapInterval bootstrap(const std::vector<BootstrapTerm>& terms, RandomKey k
   std::vector<std::uint32_t> drawn(blocks);
   std::iota(drawn.begin(), drawn.end(), 0u);
   interval.mean = value_of(losses, drawn);
-  if (blocks < 2 || !std::isfinite(interval.mean)) return interval;
+  if (interval.blocks < fewest_bootstrap_blocks || !std::isfinite(interval.mean)) return interval;
 
   const std::size_t quads = (blocks + 3) / 4;
   std::vector<std::uint32_t> random(4 * quads);

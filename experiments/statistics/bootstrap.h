@@ -12,7 +12,8 @@ namespace tapeline {
 /// A mean over tokens, and what it might have been on other text of the same kind.
 struct BootstrapInterval {
   double mean = std::numeric_limits<double>::quiet_NaN();
-  double lower = std::numeric_limits<double>::quiet_NaN();  ///< of the 95 % interval; NaN under 2 blocks
+  /// Of the 95 % interval; NaN under fewest_bootstrap_blocks.
+  double lower = std::numeric_limits<double>::quiet_NaN();
   double upper = std::numeric_limits<double>::quiet_NaN();
   Index blocks = 0;
 };
@@ -22,6 +23,10 @@ struct BootstrapTerm {
   double weight = 1;
   std::span<const SegmentLoss> blocks;
 };
+
+/// Under so many blocks there is no interval: its limits would be the lowest and the highest of the draws
+/// (with 4 blocks the quantiles are 0.0001 and 0.9999), and no number of draws makes more of so little text.
+inline constexpr Index fewest_bootstrap_blocks = 8;
 
 /// Draws of the bootstrap where nothing else is said.
 inline constexpr Index bootstrap_draws = 1000;
@@ -37,7 +42,8 @@ inline constexpr Index bootstrap_draws = 1000;
 /// narrow for few blocks by just these two factors: it takes the variance with n and the normal distribution.
 ///
 /// Draw number d takes its blocks from lane d of `key`. Throws ShapeError when the terms have different
-/// numbers of blocks. Losses that are not finite give no interval.
+/// numbers of blocks. Losses that are not finite give no interval, fewer blocks than fewest_bootstrap_blocks
+/// neither.
 BootstrapInterval bootstrap(const std::vector<BootstrapTerm>& terms, RandomKey key,
                             Index draws = bootstrap_draws);
 

@@ -60,10 +60,11 @@ inline std::vector<SegmentLoss> sample_segments(double nll, std::size_t count, I
   return segments;
 }
 
-inline EvaluationResult sample_evaluation(const EvaluationCell& cell, double nll) {
+/// The pieces of the subset hold its longest window, 8 times the trained length.
+inline EvaluationResult sample_evaluation(const EvaluationCell& cell, double nll, Index train_length) {
   EvaluationResult result;
   result.cell = cell;
-  result.segments = sample_segments(nll, cell.subset ? 8 : 36, cell.subset ? 512 : 1024);
+  result.segments = sample_segments(nll, cell.subset ? 8 : 36, cell.subset ? 8 * train_length : 1024);
   for (const SegmentLoss& segment : result.segments) result.scored_tokens += segment.tokens;
   result.scored_bytes = result.scored_tokens;
   double total = 0;
@@ -90,6 +91,7 @@ inline Comparison CriteriaSample::make() const {
   comparison.config.compare.encodings = kinds;
   comparison.config.compare.seeds = seeds;
   comparison.config.compare.thresholds = thresholds;
+  if (thresholds == "smoke-1") comparison.config.compare.primary.clear();  // as preset smoke has it
   comparison.config.train.length = train_length;
   for (Index k = 0; k < seeds; ++k) {
     for (const std::string& kind : kinds) {
@@ -103,7 +105,7 @@ inline Comparison CriteriaSample::make() const {
                                       100.0 * (k % 3);
       const auto add = [&](const EvaluationCell& at) {
         EvaluationResult result =
-            detail::sample_evaluation(at, detail::sample_loss(kind, seed, at, train_length));
+            detail::sample_evaluation(at, detail::sample_loss(kind, seed, at, train_length), train_length);
         if (at.protocol == Protocol::nonoverlapping) {
           const double far = static_cast<double>(at.length) / static_cast<double>(train_length);
           result.tail_nll = result.nll + 0.5 * detail::lost_far_out(kind, far);

@@ -274,6 +274,15 @@ TEST_CASE("claims: what a flat perplexity shows, and early tokens" * needs({"ali
   const Comparison used = flat_comparison({1.45, 1.451}, {1.45, 1.451});
   check_judged(used, "flat-means-context", is_true);
   check_judged(used, "alibi-early-tokens", not_at_this_scale);
+  // By the number of windows: of pieces of 100 targets 2 windows of 64, and 1 of 256.
+  Comparison pieces = flat_comparison({1.5, 1.5}, {1.5502, 1.5502});
+  for (FinishedCell& cell : pieces.cells) {
+    for (RecordedResult& recorded : cell.record.results) {
+      EvaluationResult& result = recorded.result;
+      if (result.cell.subset) result.segments.assign(10, {100 * result.nll, 100});
+    }
+  }
+  check_judged(pieces, "alibi-early-tokens", is_true, "observed less predicted +0.000");
   Comparison steep = nothing_trained();
   add_kind(steep, "rope", {{64, {1.6}}, {256, {2.6}}});
   add_results(steep, "rope", "rope", 64, {{64, {1.5}}}, "trained", Protocol::sliding, true, 1);

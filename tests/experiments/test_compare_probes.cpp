@@ -34,6 +34,7 @@ TEST_CASE("compare: probes.csv holds every probe of every model, and an interrup
   for (const char* begin :
        {"alibi,alibi,trained,0,16,residual,32,,,,residual,",
         "alibi,alibi,trained,0,16,in_context,16,,,,score,", "alibi,alibi,trained,0,16,hard_window,32,,,,nll,",
+        "alibi,alibi,trained,0,16,phase,16,,,,nll,", "alibi,alibi,trained,0,16,phase,32,,,,delta_nll,",
         "alibi,alibi,trained,0,16,history,32,8,,,nll,",
         "alibi,alibi,trained,0,16,history,16,,,,effective_context,",
         "alibi,alibi,trained,0,16,shuffle,32,0,,,delta_nll,",
@@ -41,7 +42,8 @@ TEST_CASE("compare: probes.csv holds every probe of every model, and an interrup
         "alibi,alibi,near,0,16,residual,32,,,,residual,", "alibi,alibi,near,0,16,in_context,16,,,,score,",
         "learned,learned,trained,0,16,history,16,16,,,nll,",
         "learned,learned,trained,0,16,history,32,,,,,,,refused",
-        "learned,learned,trained,0,16,residual,32,,,,,,,refused"}) {
+        "learned,learned,trained,0,16,residual,32,,,,,,,refused",
+        "learned,learned,trained,0,16,phase,32,,,,,,,refused"}) {
     CAPTURE(std::string(begin));
     CHECK(std::ranges::any_of(lines, [&](const std::string& line) { return line.starts_with(begin); }));
   }

@@ -106,6 +106,26 @@ TEST_CASE("criteria: those that the configuration names, by the set that it name
     CHECK(thresholds(version).version == version);
 }
 
+TEST_CASE("criteria: primary are those that the configuration names") {
+  Comparison comparison = CriteriaSample().make();
+  const auto primary = [&] {
+    std::vector<std::string> ids;
+    for (const CriterionResult& result : judge(comparison)) {
+      if (result.primary) ids.push_back(result.id);
+    }
+    return ids;
+  };
+  comparison.config.compare.primary = {"C12", "C6"};
+  CHECK(primary() == std::vector<std::string>{"C6", "C12"});
+  comparison.config.compare.thresholds = "smoke-1";  // no matter which thresholds
+  CHECK(primary() == std::vector<std::string>{"C6", "C12"});
+  comparison.config.compare.claims = {"C1", "C6"};
+  CHECK(primary() == std::vector<std::string>{"C6"});
+  comparison.config.compare.primary.clear();
+  CHECK(primary().empty());
+  CHECK(find_config_key("compare.primary")->choices == find_config_key("compare.claims")->choices);
+}
+
 TEST_CASE(
     "criteria: models are found by kind, the variant of that name first, settings of its own are another "
     "thing") {
@@ -169,6 +189,24 @@ TEST_CASE("criteria: claims.json holds every number, null for what there is not"
   CHECK(fails.at("verdict").is_null());
   CHECK(fails.at("reason") == "there is no sinusoidal");
   CHECK(fails.at("conditions").at(0).at("upper").is_null());
+}
+
+TEST_CASE("criteria: under 8 blocks of text there is no interval over it, which is said once") {
+  CriteriaSample sample;
+  CHECK_FALSE(contains(criteria_text(judge(sample.make()), 0), "no interval over the text"));
+  sample.change = [](const std::string&, std::uint64_t, EvaluationResult& result) {
+    if (result.cell.subset && result.segments.size() > 4) result.segments.resize(4);
+  };
+  const Comparison comparison = sample.make();
+  const CriterionResult flat = judged_criterion(comparison, "C2");
+  CHECK(flat.verdict == Verdict::holds);
+  CHECK(flat.conditions[0].blocks == 4);
+  CHECK(std::isnan(flat.conditions[0].token_lower));
+  CHECK_FALSE(contains(flat.figure, "tokens"));
+  const std::string text = criteria_text(judge(comparison), 0);
+  CHECK(contains(text, "\nC2, C3, C9: no interval over the text, of which 4 blocks were scored; it takes 8"));
+  CHECK(contains(text, "evaluate.sliding_tokens"));
+  CHECK(text.find("no interval over") == text.rfind("no interval over"));
 }
 
 TEST_CASE("criteria: the terminal's text fits, groups what has one reason, and marks the primary ones") {

@@ -1,10 +1,12 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <tuple>
 
 #include "experiments/criteria/criterion.h"
 #include "tests/experiments/spoilt_criteria.h"
 #include "tests/support/text.h"
+#include "train/residual.h"
 
 // Each criterion: what makes it fail, what leaves it open, what it cannot do without, a seed that diverged.
 namespace tapeline::test {
@@ -51,14 +53,20 @@ TEST_CASE("C1: one seed decides nothing, however clear; all diverged is no figur
   CHECK(contains(none.reason, "no model is left; alibi, seed 0, diverged"));
 }
 
-TEST_CASE("C2: R of ALiBi in sliding windows of the same stride") {
+TEST_CASE("C2: R of ALiBi in sliding windows, against full history at L as well") {
   CHECK(verdict_of(spoilt_by({"alibi", sliding_windows, 512, all_worse, true}), "C2") == Verdict::fails);
   CHECK(verdict_of(spoilt_by({"alibi", sliding_windows, 512, far_apart, true}), "C2") ==
         Verdict::inconclusive);
-  // Those of stride 1 at L have more history: they are not what is compared with.
-  CHECK(verdict_of(spoilt_by({"alibi", sliding_windows, 64, {-1, -1, -1}, true, 1}), "C2") == Verdict::holds);
-  CHECK(verdict_of(spoilt_by({"alibi", sliding_windows, 64, {-1, -1, -1}, true, 32}), "C2") ==
-        Verdict::fails);
+  // With half a window as stride, targets at L have less history than L: that is not what is compared with.
+  CHECK(verdict_of(spoilt_by({"alibi", sliding_windows, 64, {1, 1, 1}, true, 32}), "C2") == Verdict::holds);
+  CHECK(verdict_of(spoilt_by({"alibi", sliding_windows, 64, {-1, -1, -1}, true, 1}), "C2") == Verdict::fails);
+  // Nor are windows side by side at 8 L, by a stride as long as they are.
+  CriteriaSample coarse;
+  coarse.change = [](const std::string&, std::uint64_t, EvaluationResult& result) {
+    EvaluationCell& cell = result.cell;
+    if (cell.protocol == Protocol::sliding && cell.length == 512) cell.stride = 512;
+  };
+  CHECK(judged_criterion(coarse.make(), "C2").reason == "alibi was not evaluated in sliding windows of 512");
   CHECK_FALSE(verdict_of(without("alibi"), "C2"));
   CriteriaSample plain_only;
   Comparison comparison = plain_only.make();
@@ -86,6 +94,33 @@ TEST_CASE("C3: the residual beside the early tokens, within 0.015 nats at 2L and
   CHECK(found.conditions[0].token_lower == doctest::Approx(found.conditions[0].estimate));
   CHECK_FALSE(verdict_of(without("alibi"), "C3"));
   CHECK(judged_criterion(diverged_seed("alibi", 128), "C3").conditions[0].seeds == 2);
+}
+
+TEST_CASE("C3: the prediction goes by the number of windows, as that of the probe residual") {
+  CriteriaSample sample;
+  sample.train_length = 96;
+  sample.change = [](const std::string&, std::uint64_t, EvaluationResult& result) {
+    if (!result.cell.subset || result.status != "ok") return;
+    // Pieces of 512: 6 windows of 96, 3 of 192, 2 of 384.
+    for (SegmentLoss& segment : result.segments) segment = {segment.total / 768 * 512, 512};
+    result.scored_tokens = result.scored_bytes = 8 * 512;
+  };
+  Comparison comparison = sample.make();
+  comparison.config.train.tokens_per_step = 20 * 96;
+  const CriterionResult found = judged_criterion(comparison, "C3");
+  REQUIRE(found.conditions.size() == 2);
+  for (const auto& [place, length, share] : {std::tuple(0, 192, 3.0 / 6), std::tuple(1, 384, 2.0 / 6)}) {
+    CAPTURE(length);
+    double expected = 0;
+    for (const FinishedCell& cell : comparison.cells) {
+      if (cell.kind != "alibi") continue;
+      const auto curse = curse_only(cell.record.results_of(trained_evaluation), 96, length);
+      CHECK(curse->share == share);
+      expected += curse->residual() / 3;
+    }
+    CHECK(found.conditions[static_cast<std::size_t>(place)].estimate ==
+          doctest::Approx(expected).epsilon(1e-9));
+  }
 }
 
 TEST_CASE("C4: sinusoidal positions fail: R at 8L, and of the tail at 2L") {

@@ -83,15 +83,15 @@ TEST_CASE("evaluate --probes: all of them, none of them, some, and no other name
       CHECK(figure.at("tokens").get<int>() > 0);
     }
   }
-  CHECK(told ==
-        std::set<std::string>{"attention", "hard_window", "history", "in_context", "residual", "shuffle"});
+  CHECK(told == std::set<std::string>{"attention", "hard_window", "history", "in_context", "phase",
+                                      "residual", "shuffle"});
   CHECK(shell("$tapeline evaluate run --probes all --json").out.size() > 0);
 
   const Ran table = shell("$tapeline evaluate run --probes all");
   CHECK(table.code == 0);
   for (const char* word :
-       {"positions: ", "residual: ", "in_context: ", "hard_window: ", "history: ", "shuffle: ", "attention: ",
-        "tail nats", "256 targets", "effective context", "no token marks a beginning"}) {
+       {"positions: ", "residual: ", "in_context: ", "hard_window: ", "phase: ", "history: ", "shuffle: ",
+        "attention: ", "tail nats", "256 targets", "effective context", "no token marks a beginning"}) {
     CAPTURE(std::string(word));
     CHECK(contains(table.out, word));
   }

@@ -104,6 +104,13 @@ TEST_CASE("statistics: the bootstrap draws the same blocks for all terms, and th
   CHECK(paired.upper - paired.lower < 1e-12);
   CHECK(bootstrap({{1, high}}, key).lower == apart.lower);
   CHECK(bootstrap({{1, high}}, random_key(4, "test")).lower != apart.lower);
+  // From 8 blocks on; the mean of fewer is there all the same.
+  const std::vector<SegmentLoss> seven(high.begin(), high.begin() + 7), eight(high.begin(), high.begin() + 8);
+  CHECK(std::isnan(bootstrap({{1, seven}}, key).lower));
+  CHECK(std::isnan(bootstrap({{1, seven}}, key).upper));
+  CHECK(std::isfinite(bootstrap({{1, seven}}, key).mean));
+  CHECK(bootstrap({{1, seven}}, key).blocks == 7);
+  CHECK(bootstrap({{1, eight}}, key).lower < bootstrap({{1, eight}}, key).upper);
   // Weighted by tokens: a segment of many counts more.
   const std::vector<SegmentLoss> uneven = {{10, 10}, {300, 100}};
   CHECK(bootstrap({{1, uneven}}, key).mean == doctest::Approx(310.0 / 110));

@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "tests/train/evaluation_scene.h"
 #include "train/evaluate.h"
+#include "train/evaluation_windows.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
 namespace {
@@ -227,6 +228,43 @@ TEST_CASE("evaluation plan: the cells of the configuration") {
     CHECK(cell.protocol == Protocol::sliding);
   }
   CHECK_THROWS_AS(parse_protocol("rolling"), ConfigError);
+  config.evaluate.lengths = {"16x", "32x"};
+  CHECK_THROWS_WITH_AS(
+      evaluation_plan(config, scored_all({{0, 100000}})),
+      "evaluate: nothing to measure: sliding windows alone were asked for, and they go up to "
+      "512 (evaluate.sliding_up_to), below the shortest length, 1024; allow longer ones "
+      "(evaluate --sliding-up-to 1024), or give a shorter length",
+      ConfigError);
+}
+
+TEST_CASE("evaluation plan: the subset holds the longest sliding window, so that its length is measured") {
+  Config config;
+  config.train.length = 1024;
+  config.evaluate.lengths = {"4x", "8x"};
+  const EvaluationPlan plan = evaluation_plan(config, scored_set({{0, 65536}, {65536, 65536}}, 8192));
+  CHECK(plan.subset.tokens() == 8192);  // though 4,096 were asked for
+  for (const EvaluationCell& cell : plan.cells) {
+    if (!cell.subset) continue;
+    Index longest = 0;
+    for (const EvaluationWindow& window : evaluation_windows(plan.subset, cell))
+      longest = std::max(longest, window.inputs);
+    CHECK(longest == cell.length);
+  }
+  config.evaluate.sliding_tokens = 16384;
+  CHECK(evaluation_plan(config, scored_set({{0, 65536}, {65536, 65536}}, 8192)).subset.tokens() == 16384);
+}
+
+TEST_CASE("evaluation plan: sliding takes its number of targets, however many there are") {
+  Config config;
+  const ScoredSet blocks = scored_set({{0, 65536}, {65536, 65536}}, 1024);
+  for (const std::string scored : {"auto", "all"}) {
+    config.evaluate.scored = scored;
+    CHECK(evaluation_plan(config, blocks).subset.tokens() == 4096);
+    CHECK(evaluation_plan(config, scored_all({{0, 1'000'000}})).subset.tokens() == 4096);
+    CHECK(evaluation_plan(config, scored_all({{0, 20}})).subset.tokens() == 19);
+  }
+  config.evaluate.sliding_tokens = 1'000'000;
+  CHECK(evaluation_plan(config, scored_all({{0, 100'000}})).subset.tokens() == 99'999);
 }
 
 }  // namespace

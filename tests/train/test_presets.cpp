@@ -9,6 +9,7 @@
 #include "train/config_loader.h"
 #include "train/config_table.h"
 #include "train/config_text.h"
+#include "train/evaluate.h"
 #include "train/preset.h"
 
 using namespace tapeline;
@@ -42,6 +43,12 @@ TEST_CASE("the presets are those of the design") {
     CHECK(evaluation_lengths(config).front() == row.length);
     CHECK(preset(row.name).fewest_steps < row.steps);
     CHECK(config.compare.sweep.empty());
+    CHECK(config.compare.primary == (std::string(row.name) == "smoke"
+                                         ? std::vector<std::string>()
+                                         : std::vector<std::string>{"C1", "C2", "C4", "C5"}));
+    // Blocks of text for an interval over it; the grid's longest windows leave it fewer.
+    if (std::string(row.name) != "paper-grid")
+      CHECK(config.evaluate.sliding_tokens / longest_sliding_length(config) >= 8);
   }
   CHECK(resolve_config({}).origins.at("model.width") == "preset toy");
   ConfigSources wrong;

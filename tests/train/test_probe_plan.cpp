@@ -3,6 +3,7 @@
 #include "core/error.h"
 #include "tests/support/text.h"
 #include "tests/train/tiny.h"
+#include "train/evaluation_windows.h"
 #include "train/preset.h"
 #include "train/probe_plan.h"
 #include "train/residual.h"
@@ -39,6 +40,7 @@ TEST_CASE("probe plan: paper measures everything, the dear ones at two lengths")
   CHECK(count("residual ") == 5);     // above 128, up to 1024
   CHECK(count("in_context ") == 8);   // every length
   CHECK(count("hard_window ") == 7);  // above 128
+  CHECK(count("phase ") == 8);
   CHECK(count("attention ") == 8);
   for (const char* work : {"history 128", "history 1024", "shuffle 128", "shuffle 1024"})
     CHECK(std::ranges::count(all, work) == 1);
@@ -53,6 +55,7 @@ TEST_CASE("probe plan: what cannot be measured says why") {
   config.evaluate.protocols = {"sliding"};
   CHECK(why_no_work(config, "tail") == "tail: needs non-overlapping windows");
   CHECK(why_no_work(config, "in_context") == "in_context: needs non-overlapping windows");
+  CHECK(why_no_work(config, "phase") == "phase: needs non-overlapping windows");
   CHECK(test::contains(why_no_work(config, "residual"), "needs both protocols"));
   config = of_preset("toy");
   config.evaluate.probes = probe_names();
@@ -62,7 +65,8 @@ TEST_CASE("probe plan: what cannot be measured says why") {
   CHECK(why_no_work(config, "history").empty());
   config.evaluate.lengths = {"1024"};
   CHECK(test::contains(why_no_work(config, "history"), "needs a length up to 512"));
-  CHECK(told(config) == std::vector<std::string>{"in_context 1024", "hard_window 1024", "attention 1024"});
+  CHECK(told(config) ==
+        std::vector<std::string>{"in_context 1024", "hard_window 1024", "phase 1024", "attention 1024"});
 }
 
 TEST_CASE("probe plan: names are checked, all and none stand for lists") {
@@ -76,11 +80,12 @@ TEST_CASE("probe plan: names are checked, all and none stand for lists") {
   CHECK(probes("none").empty());
   CHECK(probes("[]").empty());
   CHECK(probes("tail,history") == std::vector<std::string>{"tail", "history"});
-  CHECK_THROWS_WITH_AS(probes("histroy"),
-                       "evaluate.probes (--set) is \"histroy\"; it must be one of positions, tail, residual, "
-                       "in_context, hard_window, history, shuffle, attention, or all, or none; did you mean "
-                       "\"history\"?",
-                       ConfigError);
+  CHECK_THROWS_WITH_AS(
+      probes("histroy"),
+      "evaluate.probes (--set) is \"histroy\"; it must be one of positions, tail, residual, "
+      "in_context, hard_window, phase, history, shuffle, attention, or all, or none; did you mean "
+      "\"history\"?",
+      ConfigError);
   CHECK_THROWS_WITH_AS(probes("none,tail"),
                        "evaluate.probes (--set) is \"none,tail\"; \"none\" stands alone, or give names",
                        ConfigError);
@@ -98,6 +103,7 @@ TEST_CASE("probe plan: what a probe costs") {
   CHECK(tokens("history", 64) == 256 * (8 + 16 + 32 + 64));
   CHECK(tokens("shuffle", 64) == 256 * 64 * 5);
   CHECK(tokens("hard_window", 512) == plan.scored.tokens());
+  CHECK(tokens("phase", 512) == plan.scored.tokens());
   CHECK(tokens("attention", 512) == 4096);
   CHECK(tokens("residual", 512) == 0);
   CHECK(tokens("in_context", 512) == 0);
@@ -163,6 +169,45 @@ TEST_CASE("residual: observed minus the loss that the curse alone explains") {
   CHECK_FALSE(curse_only_residual(results, 512, 1024));
   CHECK(residual_probe(results, 512, 1024).status == "refused");
   CHECK(residual_probe(results, 512, 1024).reason == "too long");
+}
+
+/// Of a model that loses 1.6 nats a target, and 5 more on the first target of each window.
+EvaluationResult cursed_result(const ScoredSet& subset, const EvaluationCell& cell) {
+  EvaluationResult result;
+  result.cell = cell;
+  result.segments.resize(subset.segments.size());
+  for (const EvaluationWindow& window : evaluation_windows(subset, cell)) {
+    SegmentLoss& segment = result.segments[static_cast<std::size_t>(window.segment)];
+    segment.total += 1.6 * static_cast<double>(window.scored);
+    if (window.scored == window.inputs) segment.total += 5;
+    segment.tokens += window.scored;
+  }
+  double total = 0;
+  for (const SegmentLoss& segment : result.segments) {
+    total += segment.total;
+    result.scored_tokens += segment.tokens;
+  }
+  result.scored_bytes = result.scored_tokens;
+  finish_result(result, total);
+  return result;
+}
+
+TEST_CASE("residual: none where the first targets of windows are all there is, whether they divide or not") {
+  // As preset paper has it: 1.5 and 3 times 128, in pieces of 1,024.
+  const ScoredSet subset = scored_subset(scored_set({{0, 65536}, {65536, 65536}}, 4096), 16384, 1024);
+  const Index trained = 128;
+  std::vector<EvaluationResult> results{cursed_result(subset, {Protocol::sliding, trained, 1, true})};
+  for (const Index length : {128, 192, 256, 384, 500, 1000, 1024})
+    results.push_back(cursed_result(subset, {Protocol::nonoverlapping, length, length, true}));
+  CHECK(results.front().nll == doctest::Approx(1.6).epsilon(1e-12));
+  for (const Index length : {128, 192, 256, 384, 500, 1000, 1024}) {
+    CAPTURE(length);
+    CHECK(std::abs(*curse_only_residual(results, trained, length)) < 1e-12);
+  }
+  CHECK(curse_only(results, trained, 192)->share == 6.0 / 8);  // not 1 / 1.5
+  CHECK(curse_only(results, trained, 384)->share == 3.0 / 8);
+  CHECK(share_of_gap({{1, 1024}, {1, 100}}, 128, 192) == 7.0 / 9);
+  CHECK(share_of_gap({}, 128, 192) == 128.0 / 192);
 }
 
 }  // namespace

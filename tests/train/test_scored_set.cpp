@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -71,7 +72,61 @@ TEST_CASE("scored set: the sliding subset") {
   CHECK(subset.tokens() == 4096);
   CHECK(subset.segments.size() == 8);
   CHECK(subset.segments.back().begin > six_blocks().back().begin);  // spread over all blocks
-  CHECK(scored_subset(scored_all({{0, 20}}), 4096, 8).tokens() >= 16);
+  CHECK(scored_subset(scored_all({{0, 20}}), 4096, 8).tokens() == 19);
+}
+
+/// Pieces as long as they are to be, each within a segment of the set, none over another.
+void check_pieces(const ScoredSet& subset, const ScoredSet& set, Index piece) {
+  Index last_end = 0;
+  for (const ScoredSegment& segment : subset.segments) {
+    CHECK(segment.count == piece);
+    CHECK(segment.begin >= last_end);
+    last_end = segment.begin + segment.count;
+    CHECK(std::ranges::any_of(set.segments, [&](const ScoredSegment& whole) {
+      return segment.history_begin == whole.history_begin && segment.begin >= whole.begin &&
+             last_end <= whole.begin + whole.count;
+    }));
+  }
+}
+
+TEST_CASE("scored set: the subset stands in the middle of equal parts, with history before every target") {
+  for (const Index targets : {512, 4096, 5000, 16384}) {
+    for (const Index piece : {1, 64, 512}) {
+      CAPTURE(targets);
+      CAPTURE(piece);
+      for (const ScoredSet& set : {scored_all({{0, 40000}}), scored_all({{0, 30000}, {50000, 30000}}),
+                                   scored_set(six_blocks(), 1024), scored_set(six_blocks(), 3000)}) {
+        const ScoredSet subset = scored_subset(set, targets, piece);
+        CHECK(static_cast<Index>(subset.segments.size()) == targets / piece);
+        check_pieces(subset, set, piece);
+        for (const ScoredSegment& segment : subset.segments)
+          CHECK(segment.begin - segment.history_begin >= piece);
+      }
+    }
+  }
+  // A text by hand: as far from its end as from its beginning, evenly spaced.
+  const ScoredSet subset = scored_subset(scored_all({{0, 40001}}), 4000, 500);
+  REQUIRE(subset.segments.size() == 8);
+  CHECK(subset.segments.front().begin == 1 + 5 * 500);
+  CHECK(subset.segments.back().begin == 1 + 75 * 500);
+  for (std::size_t i = 1; i < 8; ++i) {
+    const Index gap = subset.segments[i].begin - subset.segments[i - 1].begin;
+    CHECK(std::abs(gap - 5000) <= 500);
+  }
+  // Hardly more than is asked for: the beginning is left out as long as the others are enough.
+  CHECK(scored_subset(scored_all({{0, 4600}}), 4000, 500).segments.front().begin == 501);
+  CHECK(scored_subset(scored_all({{0, 4400}}), 4000, 500).segments.front().begin == 1);
+  // Blocks give about as many pieces each.
+  std::vector<Index> in_block(6, 0);
+  for (const ScoredSegment& segment : scored_subset(scored_set(six_blocks(), 1024), 6144, 512).segments)
+    ++in_block[static_cast<std::size_t>(segment.history_begin / (10 * 65536))];
+  CHECK(in_block == std::vector<Index>{2, 2, 2, 2, 2, 2});
+}
+
+TEST_CASE("scored set: a subset of fewer targets than a piece is one whole piece") {
+  const ScoredSet subset = scored_subset(scored_set(six_blocks(), 8192), 4096, 8192);
+  REQUIRE(subset.segments.size() == 1);
+  CHECK(subset.segments.front().count == 8192);
 }
 
 TEST_CASE("windows: 20 tokens, window 8, stride 4 score 19") {

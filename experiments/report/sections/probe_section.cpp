@@ -4,6 +4,7 @@
 #include "experiments/report/html_parts.h"
 #include "experiments/report/probe_series.h"
 #include "experiments/report/sections/section.h"
+#include "experiments/report/window_phase_table.h"
 
 namespace tapeline {
 
@@ -41,6 +42,8 @@ Section probe_section(const ReportData& data, FigureSheet& figures) {
   if (was_probed(comparison, "in_context")) {
     body += "<h3>In-context score</h3>\n" + html_table(in_context_table(comparison, all), "in-context");
   }
+  if (was_probed(comparison, "phase"))
+    body += "<h3>Where windows are cut</h3>\n" + html_table(window_phase_table(comparison, all), "phase");
   return section;
 }
 
