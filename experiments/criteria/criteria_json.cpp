@@ -46,6 +46,7 @@ std::string criteria_json(const std::vector<CriterionResult>& results) {
                    {"figure", result.figure},
                    {"threshold", result.threshold},
                    {"reason", result.reason},
+                   {"otherwise", result.otherwise},
                    {"conditions", std::move(conditions)}});
   }
   return printed_json(all);

@@ -84,6 +84,8 @@ std::string criteria_text(const std::vector<CriterionResult>& results, std::size
     if (!result.threshold.empty())
       text += hanging(blank, margin, fmt::format("asked: {}", result.threshold), room);
     if (!result.figure.empty()) text += hanging(blank, margin, fmt::format("found: {}", result.figure), room);
+    if (!result.otherwise.empty() && result.verdict == Verdict::fails)
+      text += hanging(blank, margin, fmt::format("so: {}", result.otherwise), room);
     if (!result.reason.empty()) reasons.add(result.id, result.reason);
   }
   const auto paragraph = [&](const std::string& lines) {

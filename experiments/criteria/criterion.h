@@ -39,6 +39,8 @@ struct CriterionResult {
   std::string threshold;           ///< what was asked: "R(8) < 1.00"
   std::string reason;              ///< why not measured, why inconclusive, which seeds diverged; else empty
   std::vector<CriterionCondition> conditions = {};  ///< the numbers behind it, each with its own verdict
+  std::string otherwise =
+      {};  ///< what it means that it does not hold; empty where it holds or was not judged
 };
 
 /// The criteria that the configuration names (compare.claims; by default all), in the order C1 ... C12,

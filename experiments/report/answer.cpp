@@ -10,6 +10,7 @@
 #include "experiments/report/ranking.h"
 #include "experiments/report/tables.h"
 #include "experiments/report/variants.h"
+#include "experiments/report/window_advice.h"
 
 namespace tapeline {
 namespace {
@@ -200,7 +201,8 @@ Answer answer(const Comparison& comparison, const std::vector<Series>& all) {
   const Index longest = common > 0 ? common : lengths.back();
   const Index trained = common_train_length(all);
 
-  const Ranking ranking = ranking_at(result_rows(comparison.cells), all, longest);
+  const std::vector<ResultRow> rows = result_rows(comparison.cells);
+  const Ranking ranking = ranking_at(rows, all, longest);
   std::vector<std::string> refused, absent;
   for (const Series& series : all) {
     const SeriesPoint* point = series.at(longest);
@@ -244,6 +246,7 @@ Answer answer(const Comparison& comparison, const std::vector<Series>& all) {
     details += fmt::format(" {} {} not evaluated at {}.", joined(absent), absent.size() == 1 ? "was" : "were",
                            number_text(longest));
   }
+  if (const std::string advice = window_advice(rows, all); !advice.empty()) details += ' ' + advice;
   return {text, details.empty() ? details : details.substr(1)};
 }
 

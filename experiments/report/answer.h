@@ -14,7 +14,7 @@ struct Answer {
   /// that is; how many models diverged.
   std::string headline;
   /// Which does best at the trained length, what became of each of the others (where there are many, of the
-  /// first and last of them), which could not go that far at all.
+  /// first and last of them), which could not go that far at all, and whether longer windows pay.
   std::string details;
 };
 Answer answer(const Comparison& comparison, const std::vector<Series>& all);

@@ -90,7 +90,8 @@ ReportOutcome write_report(const Comparison& comparison, const std::filesystem::
   std::filesystem::create_directories(folder);  // where nothing can be drawn nothing else makes it
   FigureSheet figures(folder / "figures");
   const std::string first = answer_part(data, figures);
-  const std::vector<Section> sections = {variants_section(data),
+  const std::vector<Section> sections = {encodings_section(data),
+                                         variants_section(data),
                                          length_section(data),
                                          position_section(data, figures),
                                          early_token_section(data, figures),

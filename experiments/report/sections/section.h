@@ -29,6 +29,8 @@ struct Section {
   std::string body;     ///< HTML
 };
 
+/// What each encoding is, where it acts, its paper.
+Section encodings_section(const ReportData& data);
 /// What the models differ in, where their names do not say it.
 Section variants_section(const ReportData& data);
 /// Loss and ratio of perplexities by length; the figure of it stands beside the answer.

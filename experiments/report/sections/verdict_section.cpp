@@ -57,11 +57,11 @@ std::string summary_text(const std::vector<CriterionResult>& criteria) {
 /// What the letters of the criteria stand for.
 constexpr const char* letters_note =
     "R(k): perplexity per byte in windows of k times the trained length L over that in windows of L, of one "
-    "model "
-    "on the same targets; R_tail(k): the same of the later halves of the windows; g and residual: as under "
-    "early-token effect. nats: per byte. In brackets the 95 % t-interval over seeds, paired, which the "
-    "verdict is "
-    "of; tokens: the 95 % interval of a block bootstrap over the scored text.";
+    "model on the same targets; R_tail(k): the same of the later halves of the windows; g and residual: as "
+    "under early-token effect. nats: per byte. In brackets the 95 % t-interval over seeds, paired, which the "
+    "verdict is of; tokens: the 95 % interval of a block bootstrap over the scored text; median and range of "
+    "the seeds where they scatter widely. No allowance is made for several criteria being looked at: the "
+    "primary ones were named for that before the run.";
 
 std::string certainty_note(const Comparison& comparison) {
   if (comparison.config.compare.seeds == 1) {
@@ -107,6 +107,7 @@ std::string criterion_item(const CriterionResult& criterion) {
   if (!criterion.threshold.empty()) facts += fmt::format("Asked: {}. ", criterion.threshold);
   if (!criterion.figure.empty()) facts += fmt::format("Found: {}. ", criterion.figure);
   if (!criterion.reason.empty()) facts += criterion.reason + '.';
+  if (!criterion.otherwise.empty()) facts += fmt::format(" What to make of it: {}.", criterion.otherwise);
   if (!facts.empty()) text += html_note(facts);
   return text + single_numbers(criterion) + "</div></li>\n";
 }

@@ -1,0 +1,75 @@
+#include "experiments/report/window_advice.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "experiments/report/tables.h"
+
+namespace tapeline {
+namespace {
+
+struct Candidate {
+  const Series* series = nullptr;
+  const SeriesPoint* point = nullptr;
+};
+
+/// The lowest mean in sliding windows that `fits` takes, among those with the most seeds.
+template <class Fits>
+Candidate best_sliding(const std::vector<Series>& all, Fits fits) {
+  Candidate best;
+  for (const Series& series : all) {
+    for (const SeriesPoint& point : series.points) {
+      const Estimate& loss = point.bits_per_byte;
+      if (point.cell.protocol != Protocol::sliding || loss.count == 0 || !fits(series, point.cell)) continue;
+      const bool better =
+          best.point == nullptr || loss.count > best.point->bits_per_byte.count ||
+          (loss.count == best.point->bits_per_byte.count && loss.mean < best.point->bits_per_byte.mean);
+      if (better) best = {&series, &point};
+    }
+  }
+  return best;
+}
+
+/// "rope with 1.869", "alibi with 2.011 at 128".
+std::string named(const Candidate& candidate, bool with_length) {
+  return fmt::format("{} with {:.3f}{}", candidate.series->name, candidate.point->bits_per_byte.mean,
+                     with_length ? " at " + number_text(candidate.point->cell.length) : std::string());
+}
+
+}  // namespace
+
+std::string window_advice(const std::vector<ResultRow>& rows, const std::vector<Series>& all) {
+  const Index trained = all.empty() ? 0 : common_train_length(all);
+  if (trained == 0) return {};
+  const Candidate kept = best_sliding(all, [&](const Series&, const EvaluationCell& cell) {
+    return cell.length == trained && cell.stride == 1;
+  });
+  const Candidate longer =
+      best_sliding(all, [&](const Series&, const EvaluationCell& cell) { return cell.length > trained; });
+  if (kept.point == nullptr || longer.point == nullptr) return {};
+  const Estimate gain =
+      paired_difference(by_seed(rows, *longer.series, longer.point->cell, &EvaluationResult::bits_per_byte),
+                        by_seed(rows, *kept.series, kept.point->cell, &EvaluationResult::bits_per_byte));
+  if (gain.count == 0 || !std::isfinite(gain.mean)) return {};
+  const std::string stays = fmt::format("a window of {} that moves on token by token, best for {}",
+                                        number_text(trained), named(kept, false));
+  const std::string grows =
+      fmt::format("longer windows with as much history, best for {}", named(longer, true));
+  const std::string amount =
+      fmt::format("{:.3f}{} bits per byte", std::abs(gain.mean),
+                  gain.count > 1 ? fmt::format(" ±{:.3f}", gain.half_width) : std::string(" (one seed)"));
+  const std::string where = fmt::format("{} sliding targets", number_text(longer.point->scored_tokens));
+  if (gain.count > 1 && gain.lower() <= 0 && gain.upper() >= 0) {
+    return fmt::format(
+        "Whether longer windows pay is not settled here: {} cannot be told apart from {} ({}).", stays, grows,
+        where);
+  }
+  if (gain.mean > 0) {
+    return fmt::format("Longer windows do not pay here: {}, is {} below {} ({}).", stays, amount, grows,
+                       where);
+  }
+  return fmt::format("Longer windows pay here: {}, are {} below {} ({}).", grows, amount, stays, where);
+}
+
+}  // namespace tapeline
