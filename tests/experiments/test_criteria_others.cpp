@@ -38,6 +38,8 @@ TEST_CASE("C8: no two losses at L differ by more than 0.05 nats") {
       judged_criterion(spoilt_by({"learned", plain_windows, 64, {0.2, 0.2, 0.2}}), "C8");
   CHECK(worse_one.verdict == Verdict::fails);
   CHECK(worse_one.figure.starts_with("learned - rope = 0.2"));
+  CHECK(contains(worse_one.otherwise, "encodings differ in how fast they learn"));
+  CHECK(found.otherwise.empty());
   CHECK(verdict_of(spoilt_by({"learned", plain_windows, 64, {0, 0.05, 0.1}}), "C8") == Verdict::inconclusive);
   CriteriaSample alone;
   alone.kinds = {"alibi"};

@@ -51,6 +51,22 @@ TEST_CASE("verdicts: counted, each with what was asked and found, those not meas
                  "One seed: there is no interval over seeds"));
 }
 
+TEST_CASE("verdicts: what does not hold is told what to make of") {
+  std::vector<CriterionResult> criteria = sample_criteria();
+  criteria[1].otherwise = "look at C12";
+  const std::string body = verdict_section(data_of(test::sample_comparison(3), criteria)).body;
+  CHECK(contains(body, "the interval reaches over the threshold. What to make of it: look at C12."));
+  CHECK(body.find("What to make of it") == body.rfind("What to make of it"));
+}
+
+TEST_CASE("what was compared: every encoding once, with its name, title and paper") {
+  const std::string body = encodings_section(data_of(test::sample_comparison(3))).body;
+  CHECK(contains(body, "<strong>rope</strong>: rotary position embedding"));
+  CHECK(contains(body, "<strong>learned</strong>: "));
+  CHECK(contains(body, "2104.09864"));
+  CHECK(!contains(body, "alibi"));
+}
+
 TEST_CASE("verdicts: a criterion of several numbers has each with its own verdict, folded away") {
   std::vector<CriterionResult> criteria = sample_criteria();
   criteria[0].conditions.resize(3);

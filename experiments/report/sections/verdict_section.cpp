@@ -107,7 +107,9 @@ std::string criterion_item(const CriterionResult& criterion) {
   if (!criterion.threshold.empty()) facts += fmt::format("Asked: {}. ", criterion.threshold);
   if (!criterion.figure.empty()) facts += fmt::format("Found: {}. ", criterion.figure);
   if (!criterion.reason.empty()) facts += criterion.reason + '.';
-  if (!criterion.otherwise.empty()) facts += fmt::format(" What to make of it: {}.", criterion.otherwise);
+  if (!criterion.otherwise.empty())
+    facts +=
+        fmt::format("{}What to make of it: {}.", criterion.reason.empty() ? "" : " ", criterion.otherwise);
   if (!facts.empty()) text += html_note(facts);
   return text + single_numbers(criterion) + "</div></li>\n";
 }
