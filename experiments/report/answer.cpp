@@ -37,7 +37,7 @@ std::string certainty(const Comparison& comparison, const Ranking& ranking) {
                                 ? fmt::format("the {} seeds that both have", behind.count)
                                 : fmt::format("{} seeds", behind.count);
   if (behind.lower() > 0)
-    return fmt::format("{:.3f} ±{:.3f} below {} over {}", behind.mean, behind.half_width, second, seeds);
+    return fmt::format("{:.3f} ±{:.3f} bits below {} over {}", behind.mean, behind.half_width, second, seeds);
   if (behind.upper() < 0) {
     return fmt::format("but {} is {:.3f} ±{:.3f} lower over {}", second, -behind.mean, behind.half_width,
                        seeds);
@@ -174,7 +174,7 @@ std::string others_text(const Comparison& comparison, const Ranking& ranking, In
   return fmt::format(" {}{}.", others.size() > 1 ? "Of the others, " : "", joined(others));
 }
 
-/// " At the trained length itself, 64, rope does best with 2.275 (0.130 ±0.012 below alibi over 3 seeds)."
+/// " At the trained length itself, 64, rope does best with 2.275 (0.130 ±0.012 bits below alibi over 3 seeds)."
 std::string at_trained_text(const Comparison& comparison, const std::vector<Series>& all, Index trained) {
   const Ranking ranking = ranking_at(result_rows(comparison.cells), all, trained);
   if (ranking.order.size() < 2) return {};

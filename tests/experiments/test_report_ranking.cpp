@@ -91,7 +91,7 @@ TEST_CASE("ranking: a series that lacks a hard seed does not win by that") {
 
   const std::string answer = answer_text(comparison, all);
   CHECK_MESSAGE(contains(answer, "alibi does best: 3.131 bits per byte"), answer);
-  CHECK_MESSAGE(contains(answer, "(0.151 ±0.092 below rope over the 2 seeds that both have)"), answer);
+  CHECK_MESSAGE(contains(answer, "(0.151 ±0.092 bits below rope over the 2 seeds that both have)"), answer);
   CHECK_MESSAGE(contains(answer, "; 0.151 above alibi on the 2 seeds that both have)"), answer);
   CHECK_MESSAGE(contains(answer, "64, alibi does best"), answer);  // at the trained length too
 
