@@ -155,6 +155,14 @@ TEST_CASE("shuffle: a permutation of the farther history that depends on target 
     if (kept < 98) CHECK(found != shuffled(kept, 8));
     std::ranges::sort(found);
     CHECK(found == numbers);
+    // Every place before the kept ones takes part, the last of them too.
+    std::vector<bool> taken(static_cast<std::size_t>(100 - kept), false);
+    for (Index target = 0; target < 20; ++target) {
+      found = shuffled(kept, target);
+      for (std::size_t place = 0; place < taken.size(); ++place)
+        taken[place] = taken[place] || found[place] != numbers[place];
+    }
+    CHECK(std::ranges::count(taken, false) == 0);
   }
   for (const Index kept : {99, 100, 101, 1000}) CHECK(shuffled(kept, 7) == numbers);
   CHECK(shuffle_spans(64) == std::vector<Index>{0, 8, 16, 32});
