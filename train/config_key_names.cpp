@@ -33,15 +33,20 @@ constexpr OtherName other_names[] = {{"learning_rate", "optimizer.lr"},
                                      {"hidden_size", "model.width"},
                                      {"d_ff", "model.feed_forward_width"},
                                      {"vocab_size", "data.vocabulary"},
+                                     {"text", "data.source"},
+                                     {"corpus", "data.source"},
+                                     {"dataset", "data.source"},
                                      {"warmup_steps", "schedule.warmup"},
                                      {"warmup_iters", "schedule.warmup"}};
 
 std::string_view last_part(std::string_view whole) { return whole.substr(whole.rfind('.') + 1); }
 
-/// The key that another program's name (one letter wrong or left out at most) stands for; empty: none.
+/// The key that another program's name (one letter wrong or left out at most, of a short one none) stands
+/// for; empty: none.
 std::string_view key_of_other_name(std::string_view name) {
   for (const OtherName& other : other_names) {
-    if (edit_distance(last_part(name), other.name) <= 1) return other.key;
+    const std::size_t wrong = other.name.size() < 5 ? 0 : 1;
+    if (edit_distance(last_part(name), other.name) <= wrong) return other.key;
   }
   return {};
 }

@@ -168,6 +168,11 @@ fs::path resolve_checkpoint(const fs::path& given) {
     for (const fs::path& folder : {given / "checkpoints", given}) {
       if (const auto found = latest_in(folder)) return *found;
     }
+    require<FileError>(
+        !fs::is_directory(given / "cells", error),
+        "checkpoint \"{0}\": the folder holds a comparison; name one of its models, a folder in "
+        "\"{0}/cells\"",
+        given.string());
     fail<FileError>(
         "checkpoint \"{}\": the folder holds no checkpoint; name a run folder or a step-….h5 file",
         given.string());

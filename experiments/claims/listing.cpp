@@ -50,9 +50,11 @@ std::string claims_text(const std::vector<TestedClaim>& tested, std::size_t widt
   }
   text += hanging("", 0, claim_counts_text(tested) + ".", width);
   if (count_of(tested, ClaimVerdict::needs_comparison) > 0) {
-    text += hanging("", 0,
-                    "Those that need a comparison are judged by its folder: tapeline claims runs/compare-toy",
-                    width);
+    text +=
+        hanging("", 0,
+                "Those that need a comparison are judged by the folder of one that has what they ask for: "
+                "tapeline claims runs/compare-toy",
+                width);
   }
   return text + hanging("", 0, "One in full, with what is computed: tapeline claims ID", width);
 }

@@ -107,7 +107,7 @@ DryRun planned_work(const ResolvedConfig& config, const Corpus& corpus, const Sh
 /// Of one share there is no report: the shares are put together first.
 std::string share_report(const Comparison& comparison, const Share& share,
                          const std::filesystem::path& folder) {
-  std::string folders = shell_quoted(folder.string()), whole = "DIR";
+  std::string folders = shell_quoted(folder.string()) + " OTHERS…", whole = "DIR";
   const std::string ending = fmt::format("-cells-{}-of-{}", share.number, share.of);
   if (folder.string().ends_with(ending)) {
     const std::string begin = folder.string().substr(0, folder.string().size() - ending.size());

@@ -37,8 +37,8 @@ constexpr Criterion all_criteria[] = {
      "encodings differ in how fast they learn, and after few steps the faster ones lead; train for longer "
      "before they are compared at L"},
     {"C9", "the early-token gap g is there, whatever the encoding", early_token_gap,
-     "below 0: with full history every target is the last of its window, where this encoding is at its "
-     "worst"},
+     "where g is below 0: with full history every target is the last of its window, and there that "
+     "encoding is at its worst"},
     {"C10", "ALiBi trained short does as well as sinusoidal trained long", train_short_test_long,
      "at these lengths training short has its price"},
     {"C11", "ALiBi and RoPE train about as fast as sinusoidal positions", training_cost,

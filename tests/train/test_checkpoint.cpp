@@ -245,6 +245,9 @@ TEST_CASE("run folder: what a command line may name") {
   CHECK(run.holds_run());
   CHECK_FALSE(run.latest());
   CHECK(contains(message_of([&] { resolve_checkpoint(run.path()); }), "the folder holds no checkpoint"));
+  std::filesystem::create_directories(folder / "comparison" / "cells" / "rope-seed0");
+  CHECK(contains(message_of([&] { resolve_checkpoint(folder / "comparison"); }),
+                 "the folder holds a comparison; name one of its models, a folder in"));
   const State state;
   save_checkpoint(run.make_checkpoint_file(7), state.contents());
   run.set_latest(7);

@@ -105,6 +105,8 @@ TEST_CASE("an unknown key is refused with its place and the nearest right name")
   }
   CHECK(says(error_of([] { with_set("model.n_embd", "64"); }), "\"model.width\""));
   CHECK(says(error_of([] { with_file("batch_size = 8\n"); }), "\"train.tokens_per_step\""));
+  CHECK(says(error_of([] { with_file("[data]\ntext = \"my.txt\"\n"); }), "did you mean \"data.source\"?"));
+  CHECK(error_of([] { with_set("data.next", "1"); }).find("data.source") == std::string::npos);
   CHECK(error_of([] { with_set("model.widht", "256"); }) ==
         "unknown key \"model.widht\" (--set); did you mean \"model.width\"?");
   CHECK(error_of([] { with_set("width", "256"); }) ==
