@@ -26,6 +26,14 @@ const ConfigKey& key_named(std::string_view name) {
 
 constexpr std::string_view long_factors_key = "positional.rope.long_factors";
 
+/// positional.rope.factor in a context of `length`.
+double drawn_factor(const Config& config, Index length) {
+  const auto factor = std::get<std::string>(key_named("positional.rope.factor").get(config));
+  const double asked = std::strtod(factor.c_str(), nullptr);  // 0 for "auto"
+  if (asked >= 1) return asked;
+  return std::max(1.0, static_cast<double>(length) / static_cast<double>(config.train.length));
+}
+
 /// Factors from 1 for the fastest pair to the whole extension for the slowest.
 std::vector<double> made_up_factors(const Config& config, Index length) {
   Index first_rope = 0;  // a pattern may begin with another kind
@@ -35,11 +43,7 @@ std::vector<double> made_up_factors(const Config& config, Index length) {
   const std::optional<RotationView> plain =
       view_rotation(EncodingView(model_plan(without_scaling(config).value_or(config))), first_rope, 2);
   const Index pairs = plain ? plain->width / 2 : 0;
-  const auto factor = std::get<std::string>(key_named("positional.rope.factor").get(config));
-  const double asked = std::strtod(factor.c_str(), nullptr);  // 0 for "auto"
-  const double extension =
-      asked >= 1 ? asked
-                 : std::max(1.0, static_cast<double>(length) / static_cast<double>(config.train.length));
+  const double extension = drawn_factor(config, length);
   std::vector<double> factors;
   for (Index pair = 0; pair < pairs; ++pair) {
     factors.push_back(
@@ -133,6 +137,9 @@ Config with_subject(const Config& config, const EncodingSubject& subject, bool k
       key_named(long_factors_key).set(changed, made_up_factors(changed, length));
       said = fmt::format("Drawn with {} made up, from 1 to the whole extension; a search finds better ones",
                          long_factors_key);
+    } else {
+      said = fmt::format("Drawn with positional.rope.factor = {:g}, in a context of {}",
+                         drawn_factor(changed, length), length);
     }
   }
   if (subject.wrapper != nullptr) use_wrapper(changed, subject.wrapper->name, said);

@@ -17,6 +17,7 @@
 #include "tests/support/kinds.h"
 #include "tests/support/text.h"
 #include "train/config_derived.h"
+#include "train/config_loader.h"
 #include "train/config_table.h"
 
 using namespace tapeline;
@@ -60,6 +61,17 @@ void check_fits(const std::string& text, std::size_t width) {
     CAPTURE(line);
     CHECK(display_width(line) <= width);
   }
+}
+
+TEST_CASE("encodings: a scaling is drawn by the factor of its context, or the one given, and says so" *
+          test::needs({"rope"})) {
+  ConfigSources sources;
+  std::string note;
+  with_subject(resolve_config(sources).config, find_subject("yarn"), false, 256, &note);
+  CHECK(note == "Drawn with positional.rope.factor = 4, in a context of 256");
+  sources.sets = {{"positional.rope.factor", "8", "--set"}};
+  with_subject(resolve_config(sources).config, find_subject("linear"), false, 256, &note);
+  CHECK(note == "Drawn with positional.rope.factor = 8, in a context of 256");
 }
 
 }  // namespace
