@@ -174,7 +174,8 @@ std::string others_text(const Comparison& comparison, const Ranking& ranking, In
   return fmt::format(" {}{}.", others.size() > 1 ? "Of the others, " : "", joined(others));
 }
 
-/// " At the trained length itself, 64, rope does best with 2.275 (0.130 ±0.012 bits below alibi over 3 seeds)."
+/// " At the trained length itself, 64, rope does best with 2.275 (0.130 ±0.012 bits below alibi over 3
+/// seeds)."
 std::string at_trained_text(const Comparison& comparison, const std::vector<Series>& all, Index trained) {
   const Ranking ranking = ranking_at(result_rows(comparison.cells), all, trained);
   if (ranking.order.size() < 2) return {};

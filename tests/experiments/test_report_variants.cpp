@@ -208,7 +208,8 @@ TEST_CASE("a lead is over the seeds that both have, and is none when it points t
     cell.record.results[1].result = test::sample_result({Protocol::nonoverlapping, 128, 128, false},
                                                         2.2 + 0.01 * static_cast<double>(cell.seed));
   }
-  CHECK(contains(answer_text(comparison, series_of(comparison)), "0.144 ±0.000 bits below learned over 3 seeds"));
+  CHECK(contains(answer_text(comparison, series_of(comparison)),
+                 "0.144 ±0.000 bits below learned over 3 seeds"));
   diverge(comparison.cells[0]);
   diverge(comparison.cells[2]);
   CHECK(contains(answer_text(comparison, series_of(comparison)),
