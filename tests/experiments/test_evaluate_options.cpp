@@ -1,7 +1,11 @@
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
+#include <string>
 
+#include "core/index.h"
 #include "tests/experiments/shell.h"
 #include "tests/support/kinds.h"
 
