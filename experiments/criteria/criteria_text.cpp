@@ -39,7 +39,18 @@ class Grouped {
   std::vector<Group> groups_;
 };
 
-/// Which criteria have no interval over the text as too little of it was scored, and what to do; empty: none.
+}  // namespace
+
+const char* const criteria_letters =
+    "R(k): perplexity per byte in windows of k times the trained length L over that in windows of L, of one "
+    "model on the same targets; R_tail(k): the same of the later halves of the windows; R_sliding(k): with "
+    "full history at both lengths, at L by windows of stride 1; g: the loss in non-overlapping windows of L "
+    "less that with full history; residual: what longer windows bring besides a smaller share of early "
+    "tokens; nats: per byte. In brackets the 95 % t-interval over seeds, paired, which the verdict is of; "
+    "tokens: the 95 % interval of a block bootstrap over the scored text; median and range of the seeds "
+    "where "
+    "they scatter widely.";
+
 std::string few_blocks_text(const std::vector<CriterionResult>& results) {
   std::vector<std::string> ids;
   Index fewest = fewest_bootstrap_blocks;
@@ -56,8 +67,6 @@ std::string few_blocks_text(const std::vector<CriterionResult>& results) {
       "(evaluate.sliding_tokens, or more text).",
       fmt::join(ids, ", "), fewest, fewest_bootstrap_blocks);
 }
-
-}  // namespace
 
 std::string verdict_text(const std::optional<Verdict>& verdict) {
   return verdict ? verdict_text(*verdict) : std::string("not measured");
@@ -93,11 +102,7 @@ std::string criteria_text(const std::vector<CriterionResult>& results, std::size
   };
   if (found) {
     text += '\n';
-    paragraph(
-        "R(k): perplexity a byte at k times the trained length L over that at L, of one model on the same "
-        "targets; R_sliding: with full history at both, at L by windows of stride 1; nats: a byte. In "
-        "brackets the 95 % t-interval over seeds, paired, which the verdict is of; tokens: the 95 % interval "
-        "of a block bootstrap over the scored text.");
+    paragraph(criteria_letters);
     if (primary) paragraph("*: primary (compare.primary), declared before the run; --check looks at these.");
   }
   if (const std::string few = few_blocks_text(results); !few.empty()) paragraph(few);

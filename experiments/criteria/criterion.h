@@ -39,8 +39,7 @@ struct CriterionResult {
   std::string threshold;           ///< what was asked: "R(8) < 1.00"
   std::string reason;              ///< why not measured, why inconclusive, which seeds diverged; else empty
   std::vector<CriterionCondition> conditions = {};  ///< the numbers behind it, each with its own verdict
-  std::string otherwise =
-      {};  ///< what it means that it does not hold; empty where it holds or was not judged
+  std::string otherwise = {};  ///< what it means if it does not hold; empty where it holds or is not judged
 };
 
 /// The criteria that the configuration names (compare.claims; by default all), in the order C1 ... C12,
@@ -59,6 +58,12 @@ std::vector<CriterionResult> judge(const Comparison& comparison);
 
 /// The whole of claims.json: one object a criterion.
 std::string criteria_json(const std::vector<CriterionResult>& results);
+
+/// What the letters and brackets of figures stand for.
+extern const char* const criteria_letters;
+
+/// Which criteria have no interval over the text as too little of it was scored, and what to do; empty: none.
+std::string few_blocks_text(const std::vector<CriterionResult>& results);
 
 /// "holds", "fails", "inconclusive", "not measured".
 std::string verdict_text(const std::optional<Verdict>& verdict);

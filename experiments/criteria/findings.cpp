@@ -8,10 +8,6 @@
 namespace tapeline {
 namespace {
 
-/// An interval on the logarithm wider than this to either side: single seeds have run away, and the mean says
-/// little of them.
-constexpr double exploded = 0.1;
-
 double as_shown(double value, Shown shown) { return shown == Shown::ratio ? std::exp(value) : value; }
 
 /// "0.981 (0.977 to 0.985; tokens 0.970 to 0.991)".
@@ -19,7 +15,7 @@ std::string found_text(const CriterionCondition& condition, const Estimate& over
   std::vector<std::string> behind;
   const auto range = [](double from, double to) { return fmt::format("{:.3f} to {:.3f}", from, to); };
   if (!std::isnan(condition.lower)) behind.push_back(range(condition.lower, condition.upper));
-  if (over_seeds.half_width > exploded) {
+  if (over_seeds.half_width > widely_scattered) {
     behind.push_back(
         fmt::format("median {:.3f}, seeds from {}", as_shown(over_seeds.median, shown),
                     range(as_shown(over_seeds.lowest, shown), as_shown(over_seeds.highest, shown))));

@@ -15,12 +15,6 @@
 namespace tapeline {
 namespace {
 
-/// How a sentence speaks of a series: its commas are those between the names of a list.
-std::string spoken(const Series& series) {
-  if (series.name != series.variant) return fmt::format("{} under {}", series.variant, series.evaluation);
-  return series.name == "none" ? std::string("the model without positions (none)") : series.name;
-}
-
 bool measured(const SeriesPoint* point) { return point != nullptr && point->bits_per_byte.count > 0; }
 
 /// Whether the lead of the first over the second is more than the seeds' own spread.

@@ -131,7 +131,7 @@ ReportTable attention_table(const Comparison& comparison, const std::vector<Seri
   table.notes = {
       fmt::format("Means over layers, heads and {} rows, each the query of one {}.",
                   probe_count_text(comparison, attention_probe, "normalized_entropy"),
-                  token_unit(comparison) == "bytes" ? "byte" : "token"),
+                  token_word(comparison)),
       "Entropy is over the logarithm of the number of keys that a row sees: 0 is one key, 1 all "
       "keys alike. Attention spread evenly would have entropy 1, look back half of what a row sees, "
       "and give the first keys no more than their share of them.",

@@ -97,7 +97,7 @@ std::optional<double> early_token_gap(const std::vector<EvaluationResult>& resul
 
 ReportTable early_token_table(const Comparison& comparison, const std::vector<Series>& all) {
   ReportTable table = table_of_series(comparison, all);
-  const std::string unit = comparison.config.data.tokenizer == "bytes" ? "byte" : "token";
+  const std::string unit = token_word(comparison);
   table.title =
       fmt::format("What targets without history cost, and what the longer context gives, in nats a {}", unit);
   const std::vector<Index> lengths = longer_subset_lengths(all);
@@ -134,8 +134,7 @@ ReportTable early_token_table(const Comparison& comparison, const std::vector<Se
   if (negative_gap) {
     table.notes.push_back(
         "A gap below 0: with a whole window before it this model does worse than in the mean over its "
-        "windows; "
-        "it does not cope with the last of its positions, and the residual is of little meaning.");
+        "windows; it does not cope with the last of its positions, and the residual is of little meaning.");
   }
   return table;
 }

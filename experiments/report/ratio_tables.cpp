@@ -7,9 +7,6 @@
 namespace tapeline {
 namespace {
 
-/// An interval on the logarithm wider than this to either side counts as exploded; as for the criteria.
-constexpr double exploded = 0.1;
-
 /// Four digits or so of what may be 0.98 or 10^20.
 std::string ratio_text(double ratio) {
   if (!std::isfinite(ratio) || ratio >= 1e6) return fmt::format("{:.2e}", ratio);
@@ -74,7 +71,7 @@ ReportTable ratio_spread_table(const Comparison& comparison, const std::vector<S
     bool some = false;
     for (const Index length : ratio_lengths(all)) {
       const Estimate ratio = log_perplexity_ratio(rows, series, length);
-      const bool wide = ratio.half_width > exploded;  // NaN, without an interval, is not
+      const bool wide = ratio.half_width > widely_scattered;  // NaN, without an interval, is not
       some = some || wide;
       row.push_back(wide ? range_text(ratio.median, ratio.lowest, ratio.highest) : std::string("–"));
     }
@@ -82,7 +79,7 @@ ReportTable ratio_spread_table(const Comparison& comparison, const std::vector<S
   }
   table.notes = {fmt::format(
       "–: the interval above reaches no farther than a factor of {:.2f}, or nothing was measured.",
-      std::exp(exploded))};
+      std::exp(widely_scattered))};
   return table;
 }
 

@@ -9,9 +9,8 @@ namespace tapeline {
 /// evaluated.
 ReportTable ratio_table(const Comparison& comparison, const std::vector<Series>& all);
 
-/// The same where the interval of the logarithm is wider than 0.1 to either side: single seeds have run away,
-/// and the mean says little. Median, lowest and highest seed: "1.640 (1.210 to 3.400)". Without rows where
-/// there is no such ratio.
+/// The same where the interval of the logarithm is longer than widely_scattered to either side. Median,
+/// lowest and highest seed: "1.640 (1.210 to 3.400)". Without rows where there is no such ratio.
 ReportTable ratio_spread_table(const Comparison& comparison, const std::vector<Series>& all);
 
 }  // namespace tapeline

@@ -22,9 +22,8 @@ std::string sweep_text(const SweepPoint& point) {
 
 ReportTable sweep_table(const Comparison& comparison) {
   ReportTable table;
-  const bool bytes = comparison.config.data.tokenizer == "bytes";
   table.title = fmt::format("Bits per {} at the trained length by learning rate (in brackets), one seed",
-                            bytes ? "byte" : "token");
+                            token_word(comparison));
   table.header = {variant_word(comparison.config)};
   std::set<double> multiples;
   std::vector<std::string> variants;

@@ -49,9 +49,11 @@ std::string joined(const std::vector<std::string>& parts, std::string_view last)
   return text;
 }
 
-std::string token_unit(const Comparison& comparison) {
-  return comparison.config.data.tokenizer == "bytes" ? "bytes" : "tokens";
+std::string token_word(const Comparison& comparison) {
+  return comparison.config.data.tokenizer == "bytes" ? "byte" : "token";
 }
+
+std::string token_unit(const Comparison& comparison) { return token_word(comparison) + 's'; }
 
 Index sliding_tokens(const std::vector<Series>& all) {
   Index tokens = 0;
@@ -148,7 +150,7 @@ ReportTable length_table(const Comparison& comparison, const std::vector<Series>
   table.notes = {fmt::format("{} scored {}, the same at every length and for every {}; every window starts "
                              "without history, and its first target sees one {}.",
                              number_text(comparison.scored_tokens), unit, variant_word(comparison.config),
-                             unit == "bytes" ? "byte" : "token"),
+                             token_word(comparison)),
                  seeds_note(comparison)};
   if (refused) table.notes.push_back("n/a: refused, the encoding has no such positions.");
   if (absent) table.notes.push_back("–: not evaluated at this length.");

@@ -23,6 +23,8 @@ struct ReportTable {
 std::string number_text(Index number);
 /// "rope, alibi and none".
 std::string joined(const std::vector<std::string>& parts, std::string_view last = "and");
+/// "byte", or "token" where a token is not a byte.
+std::string token_word(const Comparison& comparison);
 /// "bytes", or "tokens" where a token is not a byte.
 std::string token_unit(const Comparison& comparison);
 /// Targets of the sliding subset, which sliding windows and all that is compared with them are scored on; 0

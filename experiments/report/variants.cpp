@@ -201,4 +201,9 @@ std::string variant_word(const Config& config) {
   return config.compare.variants.empty() ? "encoding" : "variant";
 }
 
+std::string spoken(const Series& series) {
+  if (series.name != series.variant) return fmt::format("{} under {}", series.variant, series.evaluation);
+  return series.name == "none" ? std::string("the model without positions (none)") : series.name;
+}
+
 }  // namespace tapeline

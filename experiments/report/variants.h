@@ -35,4 +35,7 @@ std::string setting_values(const Config& config, std::string_view key);
 /// What a variant is called in headings: "encoding" where the variants are the encodings themselves.
 std::string variant_word(const Config& config);
 
+/// How a sentence speaks of a series: its commas are those between the names of a list.
+std::string spoken(const Series& series);
+
 }  // namespace tapeline

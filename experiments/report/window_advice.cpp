@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "experiments/report/tables.h"
+#include "experiments/report/variants.h"
 
 namespace tapeline {
 namespace {
@@ -21,7 +22,7 @@ Candidate best_sliding(const std::vector<Series>& all, Fits fits) {
   for (const Series& series : all) {
     for (const SeriesPoint& point : series.points) {
       const Estimate& loss = point.bits_per_byte;
-      if (point.cell.protocol != Protocol::sliding || loss.count == 0 || !fits(series, point.cell)) continue;
+      if (point.cell.protocol != Protocol::sliding || loss.count == 0 || !fits(point.cell)) continue;
       const bool better =
           best.point == nullptr || loss.count > best.point->bits_per_byte.count ||
           (loss.count == best.point->bits_per_byte.count && loss.mean < best.point->bits_per_byte.mean);
@@ -33,7 +34,7 @@ Candidate best_sliding(const std::vector<Series>& all, Fits fits) {
 
 /// "rope with 1.869", "alibi with 2.011 at 128".
 std::string named(const Candidate& candidate, bool with_length) {
-  return fmt::format("{} with {:.3f}{}", candidate.series->name, candidate.point->bits_per_byte.mean,
+  return fmt::format("{} with {:.3f}{}", spoken(*candidate.series), candidate.point->bits_per_byte.mean,
                      with_length ? " at " + number_text(candidate.point->cell.length) : std::string());
 }
 
@@ -42,11 +43,10 @@ std::string named(const Candidate& candidate, bool with_length) {
 std::string window_advice(const std::vector<ResultRow>& rows, const std::vector<Series>& all) {
   const Index trained = all.empty() ? 0 : common_train_length(all);
   if (trained == 0) return {};
-  const Candidate kept = best_sliding(all, [&](const Series&, const EvaluationCell& cell) {
-    return cell.length == trained && cell.stride == 1;
-  });
+  const Candidate kept = best_sliding(
+      all, [&](const EvaluationCell& cell) { return cell.length == trained && cell.stride == 1; });
   const Candidate longer =
-      best_sliding(all, [&](const Series&, const EvaluationCell& cell) { return cell.length > trained; });
+      best_sliding(all, [&](const EvaluationCell& cell) { return cell.length > trained; });
   if (kept.point == nullptr || longer.point == nullptr) return {};
   const Estimate gain =
       paired_difference(by_seed(rows, *longer.series, longer.point->cell, &EvaluationResult::bits_per_byte),

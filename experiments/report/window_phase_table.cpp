@@ -46,7 +46,7 @@ ReportTable window_phase_table(const Comparison& comparison, const std::vector<S
   ReportTable table = table_of_series(comparison, all);
   table.title =
       fmt::format("What windows cut half a window earlier lose more, by length of the window, in bits per {}",
-                  comparison.config.data.tokenizer == "bytes" ? "byte" : "token");
+                  token_word(comparison));
   const std::vector<Index> lengths = probe_lengths(comparison, "phase");
   for (const Index length : lengths) table.header.push_back(length_header(length, common_train_length(all)));
   PhaseCount whole;
@@ -69,8 +69,7 @@ ReportTable window_phase_table(const Comparison& comparison, const std::vector<S
   if (whole.known > 0) {
     table.notes.push_back(
         fmt::format("{} of {} losses on the shifted grid lie in the 95 % block-bootstrap interval of the "
-                    "loss on the grid "
-                    "as it is{}.",
+                    "loss on the grid as it is{}.",
                     whole.known - whole.outside, whole.known,
                     whole.outside == 0 ? "" : "; \"outside\": that of one seed at least does not"));
   }

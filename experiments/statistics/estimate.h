@@ -23,6 +23,10 @@ struct Estimate {
   double upper() const { return mean + half_width; }
 };
 
+/// A half-width of an interval on a logarithm above which seeds scatter so widely (single ones have run away)
+/// that the mean says little of them: median and range are told then.
+inline constexpr double widely_scattered = 0.1;
+
 /// mean ± t · s / √n, where s is the standard deviation with n - 1 and t the 0.975 quantile of Student's t
 /// with n - 1 degrees of freedom. Without values everything is NaN.
 Estimate estimate(const std::vector<double>& values);

@@ -8,9 +8,9 @@ namespace tapeline {
 
 Section position_section(const ReportData& data, FigureSheet& figures) {
   const Comparison& comparison = data.comparison;
-  const Figure figure = loss_by_position(comparison, data.all);
   Section section{"position", "Position", "Loss by position", {}};
   if (table_lengths(data.all).empty()) return section;
+  const Figure figure = loss_by_position(comparison, data.all);
   section.body = figures.add(
       figure,
       fmt::format(

@@ -26,10 +26,10 @@ Index count_of(const std::vector<CriterionResult>& criteria, Outcome outcome) {
   return std::ranges::count(criteria, outcome, outcome_of);
 }
 
-/// "holds", "fails", "inconclusive", "not judged", "not measured".
-std::string word_of(const CriterionResult& criterion) {
-  if (criterion.verdict) return verdict_text(*criterion.verdict);
-  return outcome_of(criterion) == Outcome::not_judged ? "not judged" : "not measured";
+/// "holds", "fails", "inconclusive", "not judged", "not measured", of a criterion or one number of it.
+std::string word_of(const std::optional<Verdict>& verdict, const std::string& found) {
+  if (verdict) return verdict_text(*verdict);
+  return found.empty() ? "not measured" : "not judged";
 }
 
 /// "Of 10 criteria measured here 6 hold, 1 fails and 2 are inconclusive; 1 is not judged. Primary, declared
@@ -47,21 +47,16 @@ std::string summary_text(const std::vector<CriterionResult>& criteria) {
   std::vector<std::string> primary;
   for (const CriterionResult& criterion : criteria) {
     if (criterion.primary)
-      primary.push_back(
-          fmt::format("{} {}{}", criterion.id, criterion.verdict ? "" : "was ", word_of(criterion)));
+      primary.push_back(fmt::format("{} {}{}", criterion.id, criterion.verdict ? "" : "was ",
+                                    word_of(criterion.verdict, criterion.figure)));
   }
   if (!primary.empty()) text += fmt::format(" Primary, declared before the run: {}.", joined(primary));
   return text;
 }
 
-/// What the letters of the criteria stand for.
-constexpr const char* letters_note =
-    "R(k): perplexity per byte in windows of k times the trained length L over that in windows of L, of one "
-    "model on the same targets; R_tail(k): the same of the later halves of the windows; g and residual: as "
-    "under early-token effect. nats: per byte. In brackets the 95 % t-interval over seeds, paired, which the "
-    "verdict is of; tokens: the 95 % interval of a block bootstrap over the scored text; median and range of "
-    "the seeds where they scatter widely. No allowance is made for several criteria being looked at: the "
-    "primary ones were named for that before the run.";
+constexpr const char* several_note =
+    "No allowance is made for several criteria being looked at: the primary ones were named for that before "
+    "the run.";
 
 std::string certainty_note(const Comparison& comparison) {
   if (comparison.config.compare.seeds == 1) {
@@ -81,9 +76,7 @@ std::string single_numbers(const CriterionResult& criterion) {
   if (criterion.conditions.size() < 2) return {};
   std::string items;
   for (const CriterionCondition& condition : criterion.conditions) {
-    const std::string word = condition.verdict
-                                 ? verdict_text(*condition.verdict)
-                                 : std::string(condition.found.empty() ? "not measured" : "not judged");
+    const std::string word = word_of(condition.verdict, condition.found);
     const std::string number = condition.found.empty() ? condition.asked : condition.found;
     std::string beside;
     if (number != condition.asked && !condition.asked.empty()) beside = "; asked: " + condition.asked;
@@ -98,7 +91,7 @@ std::string single_numbers(const CriterionResult& criterion) {
 
 /// One criterion as an item of the list: verdict, statement, what was asked and found, why, every number.
 std::string criterion_item(const CriterionResult& criterion) {
-  const std::string word = word_of(criterion);
+  const std::string word = word_of(criterion.verdict, criterion.figure);
   const std::string look = criterion.verdict ? word : std::string("note");
   std::string text = fmt::format("<li><p class=\"verdict {}\">{}</p>\n<div><p><strong>{}</strong> {}{}</p>\n",
                                  look, word, html_escape(criterion.id), html_escape(criterion.statement),
@@ -132,7 +125,9 @@ Section verdict_section(const ReportData& data) {
     section.body += html_folded(
         fmt::format("{} not measured here", count_of(data.criteria, Outcome::not_measured)), others);
   }
-  section.body += html_note(letters_note) + html_note(certainty_note(data.comparison));
+  section.body += html_note(fmt::format("{} {}", criteria_letters, several_note));
+  if (const std::string few = few_blocks_text(data.criteria); !few.empty()) section.body += html_note(few);
+  section.body += html_note(certainty_note(data.comparison));
   return section;
 }
 
