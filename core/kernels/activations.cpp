@@ -10,6 +10,7 @@
 #define HWY_TARGET_INCLUDE "core/kernels/activations.cpp"
 #include "hwy/foreach_target.h"
 
+#include "core/kernels/exponential-inl.h"
 #include "core/kernels/normal_distribution-inl.h"
 #include "core/kernels/vector_loops-inl.h"
 
@@ -39,9 +40,12 @@ struct Gelu {
   }
 };
 
-HWY_INLINE RealVector exponential(RealVector v) { return hn::Exp(RealTag(), v); }
-HWY_INLINE RealVector sigmoid(RealVector v) {
-  return logistic(v, [](RealVector w) HWY_ATTR { return exponential(w); });
+// 1 / (1 + exp(-x)), 0 where exp(-x) is beyond the range.
+HWY_INLINE RealVector sigmoid(RealVector x) {
+  const auto limit = every(sizeof(Real) == 4 ? 88.0 : 709.0);
+  const auto minus_x = hn::Neg(x), one = every(1.0);
+  const auto inside = hn::Div(one, hn::Add(one, exponential(RealTag(), hn::Min(minus_x, limit))));
+  return hn::IfThenElseZero(hn::Le(minus_x, limit), inside);
 }
 
 struct GeluTanh {

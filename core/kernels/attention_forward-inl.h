@@ -55,7 +55,7 @@ class ForwardTile {
         for (Index j = scores_.first_key(row); j < scores_.end_key(row); ++j) {
           const auto logarithm = hn::Sub(scores_.finished<false>(term, j, row), hn::Load(d, total_ + row));
           HWY_ALIGN Real weights[64 / sizeof(Real)], logarithms[64 / sizeof(Real)];
-          hn::Store(exponential(logarithm), d, weights);
+          hn::Store(exponential(d, logarithm), d, weights);
           hn::Store(logarithm, d, logarithms);
           const Index key = problem_.key_number(scores_.first_key_row() + j);
           for (Index i = 0; i < std::min(lane_count(), scores_.rows() - row); ++i) {
@@ -99,13 +99,13 @@ class ForwardTile {
     for (Index j = 0; j < begin; ++j) hn::Store(hn::Zero(d), d, scores + j * attention_tile_rows);
     for (Index j = begin; j < end; ++j) {
       Real* const place = scores + j * attention_tile_rows;
-      auto weight = exponential(hn::Sub(hn::Load(d, place), shift));
+      auto weight = exponential(d, hn::Sub(hn::Load(d, place), shift));
       total = hn::Add(total, weight);
       if (drop != nullptr) weight = hn::Mul(weight, hn::Load(d, drop + j * attention_tile_rows + row));
       hn::Store(weight, d, place);
     }
     for (Index j = end; j < scores_.keys(); ++j) hn::Store(hn::Zero(d), d, scores + j * attention_tile_rows);
-    const auto rescale = exponential(hn::Sub(old_highest, shift));
+    const auto rescale = exponential(d, hn::Sub(old_highest, shift));
     hn::Store(hn::MulAdd(hn::Load(d, total_ + row), rescale, total), d, total_ + row);
     hn::Store(highest, d, highest_ + row);
     hn::Store(rescale, d, rescale_ + row);

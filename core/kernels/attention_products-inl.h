@@ -11,9 +11,7 @@
 #define TAPELINE_ATTENTION_PRODUCTS
 #endif
 
-#include <hwy/highway.h>
-// Needs highway.h before it.
-#include <hwy/contrib/math/math-inl.h>
+#include "core/kernels/exponential-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tapeline::inline TAPELINE_PRECISION {
@@ -172,13 +170,6 @@ inline Real dot(const Real* a, const Real* b, Index count) {
   Real sum = hn::GetLane(hn::SumOfLanes(d, sums));
   for (; n < count; ++n) sum += a[n] * b[n];
   return sum;
-}
-
-/// exp(x), of which exp(-infinity) is 0 and NaN stays NaN (Highway's own gives 0 there and would hide it).
-template <class V>
-HWY_INLINE V exponential(V x) {
-  const Lanes d;
-  return hn::IfThenElse(hn::IsNaN(x), x, hn::Exp(d, x));
 }
 
 }  // namespace HWY_NAMESPACE

@@ -13,15 +13,15 @@
 #define HWY_TARGET_INCLUDE "core/kernels/loss.cpp"
 #include "hwy/foreach_target.h"
 
+#include "core/kernels/exponential-inl.h"
 #include "core/kernels/vector_loops-inl.h"
-#include "hwy/contrib/math/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tapeline::inline TAPELINE_PRECISION {
 namespace HWY_NAMESPACE {
 
-// Adds the bias and returns the maximum; NaN when a logit is NaN. A vector maximum may drop a NaN and the
-// vector exponential makes it 0, so it is looked for here.
+// Adds the bias and returns the maximum; NaN when a logit is NaN. A vector maximum may drop a NaN, so it is
+// looked for here.
 Real bias_and_maximum(Real* logits, const Real* bias, Index count) {
   auto largest = every(-std::numeric_limits<double>::infinity());
   auto spoiled = hn::Ne(largest, largest);
@@ -46,7 +46,7 @@ Real exponentials(Real* logits, Index count, Real largest, bool keep) {
   const auto shift = hn::Set(d, largest);
   auto sum = every(0);
   for_each_vector(count, [&](auto lanes, Index j) HWY_ATTR {
-    const auto e = lanes.keep(hn::Exp(d, hn::Sub(lanes.load(logits + j), shift)));
+    const auto e = lanes.keep(exponential(d, hn::Sub(lanes.load(logits + j), shift)));
     if (keep) lanes.store(e, logits + j);
     sum = hn::Add(sum, e);
   });

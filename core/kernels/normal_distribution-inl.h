@@ -6,8 +6,8 @@
 #define TAPELINE_CORE_KERNELS_NORMAL_DISTRIBUTION_INL_H_
 #endif
 
+#include "core/kernels/exponential-inl.h"
 #include "core/kernels/vector_loops-inl.h"
-#include "hwy/contrib/math/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tapeline::inline TAPELINE_PRECISION {
@@ -46,7 +46,7 @@ HWY_INLINE NormalDistribution normal_distribution(RealVector x) {
   const auto square = hn::Mul(u, u);
   const auto lost = hn::MulSub(u, u, square);
   const auto half = every(0.5);
-  const auto rough = hn::Exp(d, hn::Neg(hn::Mul(half, square)));
+  const auto rough = exponential(d, hn::Neg(hn::Mul(half, square)));
   const auto bell = hn::NegMulAdd(rough, hn::Mul(half, lost), rough);
   const auto q = hn::Div(one, hn::Add(u, every(center)));
   const auto y = hn::NegMulAdd(every(2 * center), q, one);

@@ -67,16 +67,6 @@ HWY_INLINE void for_each_vector(Index count, const Body& body) {
 HWY_INLINE Real sum_of_lanes(RealVector value) { return hn::GetLane(hn::SumOfLanes(RealTag(), value)); }
 HWY_INLINE Real largest_lane(RealVector value) { return hn::GetLane(hn::MaxOfLanes(RealTag(), value)); }
 
-// 1 / (1 + exp(-x)), 0 where exp(-x) is beyond the range.
-template <class ExpFunction>
-HWY_INLINE RealVector logistic(RealVector x, const ExpFunction& exponential) {
-  const RealVector limit = every(sizeof(Real) == 4 ? 88.0 : 709.0);
-  const RealVector minus_x = hn::Neg(x);
-  const RealVector one = every(1.0);
-  const RealVector inside = hn::Div(one, hn::Add(one, exponential(hn::Min(minus_x, limit))));
-  return hn::IfThenElseZero(hn::Le(minus_x, limit), inside);
-}
-
 }  // namespace HWY_NAMESPACE
 }  // namespace tapeline::inline TAPELINE_PRECISION
 HWY_AFTER_NAMESPACE();

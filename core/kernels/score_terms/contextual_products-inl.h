@@ -15,7 +15,7 @@ namespace HWY_NAMESPACE {
 /// sigmoid(x) = 1 / (1 + exp(-x)), accurate on both sides. Finite for NaN, which the score itself carries on.
 HWY_INLINE hn::Vec<Lanes> gate_of(hn::Vec<Lanes> x) {
   const Lanes d;
-  const auto small = hn::Exp(d, hn::Neg(hn::Abs(x))), one = hn::Set(d, Real{1});
+  const auto small = exponential(d, hn::Neg(hn::Abs(x))), one = hn::Set(d, Real{1});
   const auto upper = hn::IfThenElse(hn::Lt(x, hn::Zero(d)), small, one);
   return hn::Div(upper, hn::Add(one, small));
 }
