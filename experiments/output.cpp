@@ -10,6 +10,7 @@
 
 #include "core/error.h"
 #include "core/excerpt.h"
+#include "train/log.h"
 
 namespace tapeline {
 
@@ -42,6 +43,10 @@ std::string fit_for_a_line(std::string_view text) {
 }
 
 }  // namespace
+
+void tell_stopped(std::string_view what, std::string_view rest) {
+  spdlog::warn("{}: stopped by a signal; {}", what, rest);
+}
 
 void write_error(std::string_view text) {
   const std::string line = fmt::format("tapeline: {}\n", fit_for_a_line(text));

@@ -17,6 +17,9 @@ std::string printed_json(const nlohmann::ordered_json& json);
 /// Writes to standard error what was asked for beside the results.
 void write_note(std::string_view text);
 
+/// Says in one line that a signal stopped `what` ("evaluate"), and what is kept or lost, and how to go on.
+void tell_stopped(std::string_view what, std::string_view rest);
+
 /// Error texts on one line: line breaks become blanks.
 void write_error(std::string_view text);
 

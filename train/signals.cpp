@@ -7,7 +7,9 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <mutex>
 #include <thread>
+#include <utility>
 
 #include "core/parallel.h"
 
@@ -19,7 +21,12 @@ constexpr std::array stopping{SIGINT, SIGTERM, SIGHUP};
 // One wish to stop may come twice: to the program and to its process group (timeout, a wrapper that passes it
 // on).
 constexpr std::chrono::milliseconds one_wish{500};
+// What the program ends with when a signal stops it.
+constexpr int status_of_stopped = 3;
 std::atomic<int> pending = 0;
+// Held while a signal is taken, so that work which may be left at once is not over in between.
+std::mutex leaving;
+std::function<void()> last_words;  // empty: a signal waits until it is asked for
 
 /// The stopping signals, but for those that nohup or a shell's background job had us ignore: so it stays.
 sigset_t signals_not_ignored() {
@@ -67,8 +74,12 @@ class SignalThread {
       if (ending_) return;
       const auto now = std::chrono::steady_clock::now();
       if (pending == 0) {
+        const std::lock_guard lock(leaving);
         first = now;
         pending = signal;
+        if (!last_words) continue;
+        last_words();
+        _exit(status_of_stopped);
       } else if (now - first > one_wish) {
         _exit(128 + signal);
       }
@@ -100,6 +111,17 @@ SignalGuard::~SignalGuard() {
   if (--guards > 0) return;
   sigaction(SIGXFSZ, &former_file_size, nullptr);
   signal_thread.reset();
+}
+
+LeaveAtOnce::LeaveAtOnce(std::function<void()> words) {
+  const std::lock_guard lock(leaving);
+  stop_if_signalled();
+  last_words = std::move(words);
+}
+
+LeaveAtOnce::~LeaveAtOnce() {
+  const std::lock_guard lock(leaving);
+  last_words = nullptr;
 }
 
 int pending_signal() { return pending; }

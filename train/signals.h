@@ -1,6 +1,7 @@
 #pragma once
 
 #include <exception>
+#include <functional>
 
 namespace tapeline {
 
@@ -20,6 +21,18 @@ class SignalGuard {
   ~SignalGuard();
   SignalGuard(const SignalGuard&) = delete;
   SignalGuard& operator=(const SignalGuard&) = delete;
+};
+
+/// While one exists within a SignalGuard, a signal ends the program at once, with the exit status of a
+/// stopped one (3), after `last_words`, which another thread than this one calls: for work that has nothing
+/// to save and cannot be interrupted for longer than anybody waits, as one op on very long operands. Throws
+/// Stopped where a signal is pending already. One at a time.
+class LeaveAtOnce {
+ public:
+  explicit LeaveAtOnce(std::function<void()> last_words);
+  ~LeaveAtOnce();
+  LeaveAtOnce(const LeaveAtOnce&) = delete;
+  LeaveAtOnce& operator=(const LeaveAtOnce&) = delete;
 };
 
 /// The signal that asked to stop; 0: none.

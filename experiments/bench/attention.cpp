@@ -188,8 +188,7 @@ AttentionSpeeds measure_attention(const Config& config, const std::vector<Index>
     products.measure();
     for (TimedLength& length : all) {
       if (length.spent() > seconds_each) continue;
-      rounds.turn(round, fmt::format("length {}", length.length()));
-      length.repeat(op);
+      rounds.long_turn(round, fmt::format("length {}", length.length()), [&] { length.repeat(op); });
     }
   }
   AttentionSpeeds speeds;

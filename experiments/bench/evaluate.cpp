@@ -111,8 +111,8 @@ EvaluationSpeed measure_evaluation(const Config& config, const std::vector<Index
   Rounds rounds(options);
   for (Index round = 0; round < options.repeats; ++round) {
     for (Window& window : windows) {
-      rounds.turn(round, fmt::format("length {}", window.length()));
-      window.repeat(model, *tokenizer);
+      rounds.long_turn(round, fmt::format("length {}", window.length()),
+                       [&] { window.repeat(model, *tokenizer); });
     }
   }
   EvaluationSpeed speed;

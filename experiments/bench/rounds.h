@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "core/index.h"
+#include "experiments/output.h"
 #include "train/progress.h"
 #include "train/signals.h"
 
@@ -17,6 +18,11 @@ struct BenchOptions {
   ProgressStyle progress = ProgressStyle::none;
 };
 
+/// The line of a benchmark that a signal stopped.
+inline void tell_bench_stopped() {
+  tell_stopped("bench", "what was timed is not kept, the same command begins anew");
+}
+
 /// The repeats of a benchmark. In each of them everything that is measured has its turn, so that whatever
 /// else the machine does touches all of it.
 class Rounds {
@@ -27,6 +33,18 @@ class Rounds {
   void turn(Index round, std::string_view what) {
     stop_if_signalled();
     if (progress_.due()) progress_.show(fmt::format("repeat {} of {}: {}", round + 1, repeats_, what));
+  }
+
+  /// A turn whose work may hold an op of a minute, which cannot be interrupted and has nothing to save: a
+  /// signal ends the program within it.
+  template <class Work>
+  void long_turn(Index round, std::string_view what, Work&& work) {
+    turn(round, what);
+    const LeaveAtOnce leave([this] {
+      progress_.clear();
+      tell_bench_stopped();
+    });
+    work();
   }
 
  private:

@@ -175,7 +175,12 @@ int bench(const BenchCommand& command) {
   if (command.config.dry_run()) return dry_run(config, command.output);
   check_model(config.config);
   const SignalGuard signals;
-  return what.run(command, config);
+  try {
+    return what.run(command, config);
+  } catch (const Stopped&) {
+    tell_bench_stopped();
+    throw;
+  }
 }
 
 }  // namespace

@@ -178,9 +178,16 @@ int evaluate(const EvaluateCommand& command) {
       evaluation_plan(config.config, chosen_targets(checkpoint, config.config, store, !command.text.empty()));
 
   const std::unique_ptr<Transformer> model = load_model(checkpoint, config.config);
-  std::vector<EvaluationResult> results = run_cells(*model, store, *tokenizer, plan, command.output.quiet);
-  std::vector<ProbeResult> probes =
-      run_probes({*model, store, *tokenizer, plan, results}, config.config, command.output.quiet);
+  std::vector<EvaluationResult> results;
+  std::vector<ProbeResult> probes;
+  try {
+    results = run_cells(*model, store, *tokenizer, plan, command.output.quiet);
+    probes = run_probes({*model, store, *tokenizer, plan, results}, config.config, command.output.quiet);
+  } catch (const Stopped&) {
+    tell_stopped("evaluate",
+                 "what was measured before is not kept, nothing is printed; the same command begins anew");
+    throw;
+  }
   const EvaluationReport report{.checkpoint = checkpoint.path().string(),
                                 .kind = config.config.positional.name(),
                                 .settings = positional_changes(config.config),

@@ -243,7 +243,15 @@ Command generate_command() {
   Command command{.name = "generate",
                   .description = "text that goes on from a prompt, by a trained model",
                   .examples = {"tapeline generate runs/train-toy --prompt \"In the beginning\" --seed 7"},
-                  .run = [options] { return generate_text(*options); },
+                  .run =
+                      [options] {
+                        try {
+                          return generate_text(*options);
+                        } catch (const Stopped&) {
+                          tell_stopped("generate", "what was made before is printed, the rest is not made");
+                          throw;
+                        }
+                      },
                   .computes = true};
   command.options = {
       checkpoint_word(options->checkpoint),

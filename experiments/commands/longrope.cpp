@@ -210,8 +210,7 @@ int longrope(const LongropeCommand& command) {
         search, factor_starts(trained.pairs, trained.base, trained.original_length, target), loss, show);
   } catch (const Stopped&) {
     progress.finish();
-    spdlog::warn(
-        "longrope: stopped; a search that has not ended leaves nothing, the same command begins it anew");
+    tell_stopped("longrope", "a search that has not ended leaves nothing, the same command begins it anew");
     throw;
   }
   progress.finish();

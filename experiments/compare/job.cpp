@@ -11,6 +11,7 @@
 #include "experiments/compare/comparison_line.h"
 #include "experiments/compare/time_estimate.h"
 #include "experiments/duration.h"
+#include "experiments/output.h"
 #include "train/flops.h"
 #include "train/folder_lock.h"
 #include "train/log.h"
@@ -91,8 +92,7 @@ class Job {
     for (std::size_t number = 0; number < cells_.size(); ++number) {
       const bool known = is_done(number);
       progress_.clear();  // training begins with a message of its own
-      records_[number] = run_cell(cells_[number], surroundings_, folder_of(cells_[number]),
-                                  [&](const CellProgress& at) { show(number, at); });
+      run_one(number);
       if (known) continue;
       progress_.finish(finished_text(cells_, number, records_[number]));
       if (cells_[number].part == CellPart::sweep_point) {
@@ -108,6 +108,21 @@ class Job {
   }
 
  private:
+  void run_one(std::size_t number) {
+    const std::filesystem::path folder = folder_of(cells_[number]);
+    try {
+      records_[number] =
+          run_cell(cells_[number], surroundings_, folder, [&](const CellProgress& at) { show(number, at); });
+    } catch (const Stopped&) {
+      progress_.clear();
+      if (!read_record(folder).training.empty())  // else training has said it
+        tell_stopped(cells_[number].label(),
+                     "the trained model and every evaluation that was finished are kept; the same command "
+                     "goes on");
+      throw;
+    }
+  }
+
   std::filesystem::path folder_of(const Cell& cell) const { return cell_folder(options_.folder, cell); }
 
   /// Of a point of a sweep a record is complete only once the comparison has taken it over.

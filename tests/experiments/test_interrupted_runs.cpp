@@ -12,6 +12,7 @@
 
 #include "core/files.h"
 #include "tests/experiments/shell.h"
+#include "tests/support/kinds.h"
 #include "tests/support/small_disk.h"
 
 /// Runs that something comes in the way of: a signal, a kill, a disk, a terminal that closes.
@@ -33,6 +34,56 @@ TEST_CASE("train: a signal saves and ends with 3; the run goes on from there") {
                             " --resume & pid=$!\nuntil grep -q 'going on' script.err; do sleep 0.05; done\n"
                             "kill -HUP $pid\nwait $pid");  // a shell makes its background jobs deaf to INT
   CHECK(resumed.code == 3);
+}
+
+TEST_CASE(
+    "evaluate, bench, generate, compare: stopped by a signal they say so, and what is kept, in a line") {
+  const Shell shell;
+  REQUIRE(shell("$tapeline train $small --out run --quiet").code == 0);
+  const auto stopped = [&](const std::string& command, const std::string& when) {
+    return shell(command + " & pid=$!\n" + when + "\nkill -TERM $pid\nwait $pid");
+  };
+  const std::string once_shown = "until [ -s script.err ]; do sleep 0.02; done";
+  const Ran evaluated = stopped(
+      "$tapeline evaluate run --text text.txt --lengths 1x --protocol sliding --stride 1 "
+      "--sliding-tokens 1000000 --probes none",
+      once_shown);
+  CAPTURE(evaluated.err);
+  CHECK(evaluated.code == 3);
+  CHECK(evaluated.out.empty());
+  CHECK(contains(evaluated.err, "warning: evaluate: stopped by a signal; "));
+  CHECK(contains(evaluated.err, "not kept"));
+  const Ran timed = stopped("$tapeline bench gemm $model --repeats 10000", once_shown);
+  CAPTURE(timed.err);
+  CHECK(timed.code == 3);
+  CHECK(contains(timed.err, "warning: bench: stopped by a signal; "));
+  const Ran made = stopped("$tapeline generate run --prompt let --tokens 100000000 --quiet",
+                           "until [ -s script.out ]; do sleep 0.02; done");
+  CHECK(made.code == 3);
+  CHECK(one_line(made.err));
+  CHECK(contains(made.err, "warning: generate: stopped by a signal; "));
+  const Ran compared =
+      stopped("$tapeline compare $small --encodings " + test::any_kind() +
+                  " --seeds 1 --out c --set evaluate.stride=1 evaluate.sliding_tokens=1000000 "
+                  "evaluate.lengths=1x,4x evaluate.sliding_up_to=4x",
+              "until ls c/cells/*/checkpoints/step-00000020.h5 2> /dev/null; do sleep 0.02; done; sleep 0.1");
+  CAPTURE(compared.err);
+  CHECK(compared.code == 3);
+  CHECK(contains(compared.err, "stopped by a signal; "));
+  CHECK(contains(compared.err, "the same command goes on"));
+}
+
+TEST_CASE("bench attention: a signal ends it within an op that takes much longer") {
+  const Shell shell;
+  // About 1e12 operations: tens of seconds.
+  const Ran ran = shell(
+      "$tapeline bench attention --lengths 65536 --no-floor --repeats 1 --set model.layers=1 "
+      "model.width=32 model.heads=1 & pid=$!\nsleep 3\nbefore=$(date +%s)\nkill -TERM $pid\nwait $pid\n"
+      "code=$?\necho $(($(date +%s) - before))\nexit $code");
+  CAPTURE(ran.err);
+  CHECK(ran.code == 3);
+  CHECK(contains(ran.err, "bench: stopped by a signal; "));
+  CHECK(std::stoi(ran.out) <= 2);
 }
 
 // A run of 20 steps as a kill after step 10 leaves it: the checkpoint of step 10, and lines of later steps.

@@ -102,6 +102,31 @@ TEST_CASE("signals: a second one leaves at once; one that was ignored before sta
           if (pending_signal() != 0) _exit(1);
         }) == 0);
 }
+
+TEST_CASE("signals: work that may be left ends the program in the middle, with its last words") {
+  set_thread_count(1);
+  CHECK(exit_code_of([] {
+          const SignalGuard guard;
+          const LeaveAtOnce leave([] {
+            if (pending_signal() != SIGTERM) _exit(1);
+          });
+          kill(getpid(), SIGTERM);
+          std::this_thread::sleep_for(std::chrono::seconds(20));
+        }) == 3);
+  // Past that work a signal waits until somebody asks for it; before it, it does not begin.
+  CHECK(exit_code_of([] {
+          const SignalGuard guard;
+          {
+            const LeaveAtOnce leave([] { _exit(1); });
+          }
+          test::send_stop_signal(SIGTERM);
+          try {
+            const LeaveAtOnce leave([] { _exit(1); });
+            _exit(2);
+          } catch (const Stopped&) {
+          }
+        }) == 0);
+}
 #endif
 
 }  // namespace
