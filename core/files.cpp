@@ -130,11 +130,15 @@ void flush_folder(const fs::path& folder) {
 }  // namespace
 
 std::string read_file(const fs::path& path) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  // Without O_NONBLOCK a pipe would be waited for, by whoever opens it.
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.number() < 0) fail_with("cannot read", path, errno);
   struct stat status {};
   if (::fstat(file.number(), &status) != 0) fail_with("cannot read", path, errno);
   if (S_ISDIR(status.st_mode)) fail_with("cannot read", path, EISDIR);
+  require<FileError>(S_ISREG(status.st_mode),
+                     "cannot read \"{}\": it is a device, a pipe or a socket, and should be a regular file",
+                     path.string());
   std::string content(static_cast<std::size_t>(std::max<off_t>(status.st_size, 0)) + 1, '\0');
   std::size_t filled = 0;
   for (;;) {

@@ -7,7 +7,8 @@
 
 namespace tapeline {
 
-/// The whole content of a regular file. Throws FileError naming the path and the system's reason.
+/// The whole content of a regular file. Throws FileError naming the path and the system's reason, and for
+/// anything that is no regular file (a pipe could be waited for, and a device read, for ever).
 std::string read_file(const std::filesystem::path& path);
 
 /// Replaces a file, or leaves it as it was: the parts, one after another, go into a temporary file in the

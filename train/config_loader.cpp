@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "core/excerpt.h"
+#include "core/files.h"
 #include "core/utf8.h"
 #include "layers/positional/kinds_of_build.h"
 #include "train/config_reader.h"
@@ -159,11 +160,21 @@ std::vector<std::pair<std::string, std::string>> environment_settings() {
   return settings;
 }
 
+std::string stored_config_text(const std::filesystem::path& file) {
+  std::string text = read_file(file);
+  require<FileError>(has_seal(text, stored_config_seal),
+                     "\"{}\" does not end with the digest of what tapeline writes there: it was cut short or "
+                     "changed, or is not tapeline's; put it back as it was, or give another folder",
+                     file.string());
+  return text;
+}
+
 ResolvedConfig resolve_config(const ConfigSources& sources) {
   ResolvedConfig resolved = sources.start ? *sources.start : defaults();
   if (!sources.start) read_preset(resolved, preset(sources.preset.empty() ? default_preset : sources.preset));
   if (!sources.file.empty())
-    read_text(resolved, file_text(sources.file), sources.file.string(), sources.file_is_stored);
+    read_text(resolved, sources.file_is_stored ? stored_config_text(sources.file) : file_text(sources.file),
+              sources.file.string(), sources.file_is_stored);
   for (const auto& setting : sources.environment) read_environment(resolved, setting);
   for (const Assignment& assignment : sources.sets) read_words(resolved, assignment);
   for (const Assignment& assignment : sources.flags) read_words(resolved, assignment);

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/seal.h"
 #include "train/config.h"
 
 namespace tapeline {
@@ -50,6 +51,12 @@ std::vector<std::pair<std::string, std::string>> environment_settings();
 /// place (file:line) and the nearest right name, and for values that do not fit together.
 ResolvedConfig resolve_config(const ConfigSources& sources);
 
+/// How the config.toml of a run folder ends.
+inline constexpr SealForm stored_config_seal = comment_seal;
+/// The text of a run folder's config.toml. Throws FileError when it is not as it was written: one that was
+/// cut short would give its missing keys the defaults.
+std::string stored_config_text(const std::filesystem::path& file);
+
 /// Sets one more key of a resolved config (evaluate's --positional) and checks the whole again.
 void assign(ResolvedConfig& resolved, const Assignment& assignment);
 
@@ -75,7 +82,7 @@ std::vector<ConfigDifference> config_difference(const Config& first, const Confi
 /// on is told costs the last bits.
 std::vector<ConfigDifference> run_difference(const Config& first, const Config& second);
 /// The differences on one line: `model.width 128, now 256; train.steps 700, now 10`.
-std::string describe(const std::vector<ConfigDifference>& differences);
+std::string describe(const std::vector<ConfigDifference>& differences, std::string_view between = ", now ");
 
 /// All variants a comparison trains: compare.encodings, each a variant of that name which sets
 /// positional.kind, then [[compare.variant]].

@@ -18,7 +18,10 @@ std::string named(const ResolvedConfig& resolved, std::string_view name) {
   const ConfigKey& key = *find_config_key(name);
   const auto origin = resolved.origins.find(key.name);
   return fmt::format("{} {} ({})", name, excerpt(value_text(key, key.get(resolved.config))),
-                     origin == resolved.origins.end() ? "default" : origin->second);
+                     origin != resolved.origins.end() ? origin->second
+                     : value_text(key, key.get(resolved.config)) == value_text(key, key.initial)
+                         ? "default"
+                         : "as configured");
 }
 
 /// Refuses two keys that do not fit together, with the rule that they break.
@@ -43,15 +46,21 @@ void validate_sweep(const ResolvedConfig& resolved) {
   require<ConfigError>(sweep.size() != 1 && different.size() == sweep.size(),
                        "{}: two or more different multiples, as [0.5, 1, 2]; [] for no sweep",
                        named(resolved, "compare.sweep"));
+  if (sweep.empty()) return;
+  const Both both{resolved};
+  both("compare.sweep", "optimizer.lr", resolved.config.optimizer.lr > 0,
+       "every rate of the sweep would be 0");
+  both("compare.sweep", "train.steps", resolved.config.train.steps > 0,
+       "without a step no rate is better than another");
 }
 
 void validate_comparison(const Config& config) {
   std::set<std::string> names;
   const auto add = [&](const Variant& variant, std::string_view what) {
-    require<ConfigError>(
-        usable_as_folder_name(variant.name),
-        "{}: it becomes the name of a folder; use letters, digits and . _ - + without a dot in front",
-        called(what, variant));
+    require<ConfigError>(usable_as_folder_name(variant.name),
+                         "{}: it becomes the name of a folder; use at most 100 letters, digits and . _ - + "
+                         "without a dot in front",
+                         called(what, variant));
     require<ConfigError>(names.insert(variant.name).second,
                          "{}: that name is given twice; variants and evaluations share their names",
                          called(what, variant));

@@ -134,11 +134,11 @@ std::vector<ConfigDifference> run_difference(const Config& first, const Config& 
   return differences;
 }
 
-std::string describe(const std::vector<ConfigDifference>& differences) {
+std::string describe(const std::vector<ConfigDifference>& differences, std::string_view between) {
   std::vector<std::string> parts;
   for (const ConfigDifference& difference : differences) {
-    parts.push_back(
-        fmt::format("{} {}, now {}", difference.key, excerpt(difference.first), excerpt(difference.second)));
+    parts.push_back(fmt::format("{} {}{}{}", difference.key, excerpt(difference.first), between,
+                                excerpt(difference.second)));
   }
   return fmt::format("{}", fmt::join(parts, "; "));
 }

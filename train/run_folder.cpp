@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "core/excerpt.h"
 #include "core/files.h"
+#include "core/seal.h"
 
 namespace tapeline {
 
@@ -70,7 +71,7 @@ std::string config_file_text(const ResolvedConfig& config) {
   std::string text = resolved_text(config.config);
   text += fmt::format("\n{}\n", origins_heading);
   for (const auto& [key, origin] : config.origins) text += fmt::format("# {}: {}\n", key, origin);
-  return text;
+  return sealed(std::move(text), stored_config_seal);
 }
 
 }  // namespace
@@ -79,14 +80,16 @@ fs::path RunFolder::checkpoint_file(Index step) const { return checkpoints() / c
 
 void RunFolder::make() const {
   std::error_code error;
+  require<FileError>(!fs::exists(folder_, error) || fs::is_directory(folder_, error),
+                     "\"{}\" is no folder; choose another place with --out", excerpt(folder_.string(), 200));
   fs::create_directories(folder_, error);
-  require<FileError>(!error, "\"{}\": the run folder cannot be made: {}", folder_.string(), error.message());
+  require<FileError>(!error, "\"{}\": the run folder cannot be made: {}; choose another place with --out",
+                     excerpt(folder_.string(), 200), error.message());
 }
 
 void RunFolder::claim(const ResolvedConfig& config, StoredFor use) const {
   if (holds_run()) {
-    const ResolvedConfig present = parse_resolved(read_file(config_file()), {}, config_file().string(), use);
-    const auto differences = run_difference(present.config, config.config);
+    const auto differences = run_difference(stored_config(use).config, config.config);
     require<ConfigError>(
         differences.empty(),
         "\"{}\" holds a run with another configuration: {}; choose another folder with --out",
@@ -95,6 +98,10 @@ void RunFolder::claim(const ResolvedConfig& config, StoredFor use) const {
   }
   make();
   write_file(config_file(), config_file_text(config));
+}
+
+ResolvedConfig RunFolder::stored_config(StoredFor use) const {
+  return parse_resolved(stored_config_text(config_file()), {}, config_file().string(), use);
 }
 
 void RunFolder::require_vacant(std::initializer_list<const char*> names) const {
@@ -120,7 +127,7 @@ void RunFolder::require_vacant() const {
 }
 
 std::map<std::string, std::string> RunFolder::origins() const {
-  std::istringstream text(read_file(config_file()));
+  std::istringstream text(stored_config_text(config_file()));
   std::map<std::string, std::string> origins;
   std::string line;
   while (std::getline(text, line) && line != origins_heading) continue;

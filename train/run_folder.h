@@ -29,6 +29,8 @@ class RunFolder {
   /// Makes the folder and writes the configuration, when there is none yet. Throws ConfigError with the
   /// differing keys when the folder holds another one.
   void claim(const ResolvedConfig& config, StoredFor use = StoredFor::model) const;
+  /// The configuration that claim() wrote. Throws FileError when the file is not as it was written.
+  ResolvedConfig stored_config(StoredFor use = StoredFor::model) const;
   /// Where each value of that configuration came from, by key. Throws FileError when it cannot be read.
   std::map<std::string, std::string> origins() const;
   bool holds_run() const { return std::filesystem::exists(config_file()); }

@@ -113,7 +113,16 @@ class Run {
     if (record_.step > 0) say("{}going on after step {}", prefix(), record_.step);
   }
 
+  static Checkpoint opened(const std::filesystem::path& latest) try {
+    return Checkpoint(latest);
+  } catch (const FileError& error) {
+    fail<FileError>(
+        "{}; or remove it and the file latest beside it, and the run goes on from the checkpoint before",
+        error.what());
+  }
+
   void begin_or_restore() {
+    folder_.require_none("cells", "a comparison");
     if (folder_.holds_run()) {
       folder_.claim(resolved_);  // another configuration is the better thing to hear of first
       require<ConfigError>(
@@ -121,7 +130,6 @@ class Run {
           "\"{}\" holds a run already; give --resume to go on with it, or another folder with --out",
           folder_.path().string());
     }
-    folder_.require_none("cells", "a comparison");
     if (!options_.resume) folder_.require_vacant();
     folder_.make();
     lock_.emplace(folder_.path(), "train");
@@ -134,7 +142,7 @@ class Run {
       load_to_start_from(from, config_, model_.parameters());
       save();
     }
-    if (latest) restore(Checkpoint(*latest));  // what cannot be gone on with leaves no config.toml behind
+    if (latest) restore(opened(*latest));  // what cannot be gone on with leaves no config.toml behind
     if (options_.resume && !latest && !options_.from && std::filesystem::exists(folder_.metrics_file()))
       spdlog::warn("{}\"{}\" holds no checkpoint: the run begins anew", prefix(), folder_.path().string());
     folder_.claim(resolved_);

@@ -25,6 +25,7 @@
 #include "train/metrics.h"
 #include "train/preset.h"
 #include "train/run_folder.h"
+#include "train/signals.h"
 #include "train/training_corpus.h"
 
 namespace tapeline {
@@ -146,8 +147,10 @@ int compare(const CompareCommand& command) {
   warn_of_positions(plan_cells(config));
   if (command.check) warn_of_unjudged(config.config.compare);
   const bool whole = !text_decides_tokens(config.config);  // nothing of the config waits for the text
-  if (whole && !command.config.dry_run() && run.holds_run())
+  if (whole && !command.config.dry_run() && run.holds_run()) {
+    require_comparison(run);
     run.claim(config, StoredFor::comparison);  // another configuration: told before any text is read
+  }
 
   const SplitRule split = [&](Index tokens) { return comparison_splits(config, tokens); };
   const Corpus corpus = load_training_corpus(config, split);
@@ -156,6 +159,7 @@ int compare(const CompareCommand& command) {
     choose_for_budget(config, command.budget, preset(command.config.preset_name()).fewest_steps, corpus);
   if (command.config.dry_run()) return dry_run(config, command.output, planned_work(config, corpus, share));
   const CompareOptions options{folder, command_line(), share, progress_style(command.output.quiet)};
+  const SignalGuard signals;  // from the first model to the report
   const Comparison comparison = run_comparison(config, corpus.store, *corpus.tokenizer, options);
   if (!share.whole()) {
     write_output(command.output.json ? json_results(comparison, folder, {}, "[]")

@@ -49,7 +49,7 @@ bool take_earlier_choice(ResolvedConfig& config, const RunFolder& run, const std
       "{} {}: \"{}\" was begun with {}, and what was chosen then stands; give that again to go "
       "on, or choose another folder with --out",
       budget_flag, excerpt(budget), run.path().string(), excerpt(origin));
-  const Config present = parse_resolved(read_file(file), {}, file, StoredFor::comparison).config;
+  const Config present = run.stored_config(StoredFor::comparison).config;
   set(config, {present.compare.seeds, present.train.steps, 0}, origin);
   return true;
 }

@@ -10,15 +10,21 @@
 #include "experiments/exit_code.h"
 #include "experiments/output.h"
 #include "experiments/table.h"
+#include "train/signals.h"
 
 namespace tapeline {
 
-Conclusion conclude(const Comparison& comparison, const std::filesystem::path& folder) {
+Conclusion conclude(const Comparison& comparison, const std::filesystem::path& folder) try {
+  const SignalGuard signals;
   ReportOutcome report = write_report(comparison, folder);
   if (!report.figures_missing.empty()) spdlog::warn("{}", report.figures_missing);
   std::string claims = criteria_json(report.criteria);
   write_file(folder / "claims.json", claims);
   return {std::move(report), std::move(claims)};
+} catch (const Stopped&) {
+  tell_stopped("report",
+               "every result is kept, and what was drawn stays until the same command draws it anew");
+  throw;
 }
 
 std::string conclusion_text(const Comparison& comparison, const Conclusion& conclusion) {

@@ -18,6 +18,7 @@
 #include "experiments/report/missing_cells.h"
 #include "experiments/report/open_page.h"
 #include "experiments/report/report.h"
+#include "train/signals.h"
 
 namespace tapeline {
 namespace {
@@ -53,14 +54,15 @@ void check_out(const fs::path& out, const std::vector<fs::path>& folders) {
                          out.string());
     if (same_folder(out, folder)) return;
   }
+  require<ConfigError>(!fs::exists(out) || fs::is_directory(out),
+                       "report: --out \"{}\" is no folder; give another place", out.string());
   require<ConfigError>(
       !fs::exists(out / "config.toml"),
       "report: --out \"{}\" holds a run or comparison of its own (config.toml); give another "
       "folder",
       out.string());
   if (holds_report(out)) return;
-  for (const char* name :
-       {"report.html", "results.csv", "positions.csv", "probes.csv", "sweep.csv", "claims.json", "figures"}) {
+  for (const char* name : comparison_outputs) {
     require<ConfigError>(!fs::exists(out / name),
                          "report: --out \"{}\" has a \"{}\" that no report of tapeline stands beside; give "
                          "another folder, or move it away",
@@ -100,6 +102,7 @@ int report(const ReportCommand& command) {
   command.output.set_up();
   std::vector<fs::path> folders(command.folders.begin(), command.folders.end());
   const fs::path out = report_folder(command, folders);
+  const SignalGuard signals;
   const Comparison comparison = read_comparison(folders);
   if (const std::string missing = missing_text(comparison); !missing.empty()) spdlog::warn("{}", missing);
 

@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "core/files.h"
+#include "core/seal.h"
 #include "train/metrics.h"
 
 namespace tapeline {
@@ -161,11 +162,12 @@ std::string record_text(const CellRecord& record) {
                      {"complete", record.complete},
                      {"results", std::move(results)},
                      {"probes", std::move(probes)}};
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
+  return sealed_object(json.dump(1, ' ', false, Json::error_handler_t::replace));
 }
 
 CellRecord parse_record(const std::string& text, const std::string& place) {
   try {
+    require<FileError>(has_seal(text, member_seal), "the file is not as it was written");
     const Json json = Json::parse(text);
     CellRecord record;
     record.training = json.at("training");
@@ -183,7 +185,8 @@ CellRecord parse_record(const std::string& text, const std::string& place) {
     return record;
   } catch (const std::exception&) {
     fail<FileError>(
-        "compare: \"{}\" is not the record of a cell that compare keeps there; remove the file to "
+        "compare: \"{}\" is not the record that compare wrote there of a cell, or not as it wrote it; remove "
+        "the file to "
         "evaluate this cell again",
         place);
   }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,10 @@ FinishedCell finished_cell(const Cell& cell, CellRecord record);
 
 /// The lines of results.csv: cell by cell in the order of the plan.
 std::vector<ResultRow> result_rows(const std::vector<FinishedCell>& cells);
+
+/// What write_tables(), write_report() and conclude() leave in a folder.
+inline constexpr std::initializer_list<const char*> comparison_outputs = {
+    "report.html", "results.csv", "positions.csv", "probes.csv", "sweep.csv", "claims.json", "figures"};
 
 /// Writes the tables of a comparison into `folder`, each atomically: results.csv, positions.csv and
 /// probes.csv, and of a sweep sweep.csv.

@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "core/files.h"
+#include "core/seal.h"
 
 namespace tapeline {
 namespace {
@@ -23,11 +24,12 @@ std::string facts_text(const ComparisonFacts& facts) {
       {"text", {{"source", facts.text_source}, {"digest", facts.text_digest}, {"tokens", facts.text_tokens}}},
       {"scored_tokens", facts.scored_tokens},
       {"threads", facts.threads}};
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
+  return sealed_object(json.dump(1, ' ', false, Json::error_handler_t::replace));
 }
 
 ComparisonFacts parse_facts(const std::string& text, const std::string& place) {
   try {
+    require<FileError>(has_seal(text, member_seal), "the file is not as it was written");
     const Json json = Json::parse(text);
     const Json& source = json.at("text");
     ComparisonFacts facts;
@@ -41,7 +43,8 @@ ComparisonFacts parse_facts(const std::string& text, const std::string& place) {
     return facts;
   } catch (const std::exception&) {
     fail<FileError>(
-        "compare: \"{}\" is not the file that compare keeps there; put it back as it was, or remove it to go "
+        "compare: \"{}\" is not the file that compare wrote there, or not as it wrote it; put it back as it "
+        "was, or remove it to go "
         "on without what it tells",
         place);
   }

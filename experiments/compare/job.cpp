@@ -144,6 +144,12 @@ class Job {
   void say_rate(const std::string& variant) {
     for (const SweepPoint& point : comparison_.sweep) {
       if (!point.chosen || point.variant != variant) continue;
+      if (point.status != "ok") {
+        progress_.clear();
+        spdlog::warn("{}: every learning rate of the sweep diverged; the lowest, {}, is taken", variant,
+                     point.lr);
+        continue;
+      }
       const auto [lowest, highest] = std::ranges::minmax(comparison_.config.compare.sweep);
       const std::string_view beyond = point.multiple == highest  ? "; it is the highest tried"
                                       : point.multiple == lowest ? "; it is the lowest tried"
@@ -226,6 +232,8 @@ class Job {
 
 }  // namespace
 
+void require_comparison(const RunFolder& folder) { folder.require_none("checkpoints", "a single run"); }
+
 Comparison run_comparison(const ResolvedConfig& config, const TokenStore& store, const Tokenizer& tokenizer,
                           const CompareOptions& options) {
   if (config.config.train.threads > 0) set_thread_count(config.config.train.threads);
@@ -234,9 +242,9 @@ Comparison run_comparison(const ResolvedConfig& config, const TokenStore& store,
   // All that can be refused has been: a folder that holds the configuration of a comparison which cannot be
   // would stand in the way of the one that was meant.
   const RunFolder run(options.folder);
-  run.require_none("checkpoints", "a single run");
-  run.require_vacant(
-      {"results.csv", "positions.csv", "probes.csv", "claims.json", "report.html", "figures", "cells"});
+  require_comparison(run);
+  run.require_vacant(comparison_outputs);
+  run.require_vacant({"cells", "comparison.json"});
   run.claim(config, StoredFor::comparison);
   const FolderLock lock(options.folder, "compare");
   require_share(options.folder, options.share);

@@ -7,6 +7,7 @@
 #include "experiments/compare/comparison.h"
 #include "experiments/compare/layout.h"
 #include "train/progress.h"
+#include "train/run_folder.h"
 
 namespace tapeline {
 
@@ -17,6 +18,9 @@ struct CompareOptions {
   /// `none` also leaves out the estimate of the time, and the seconds that it takes.
   ProgressStyle progress = ProgressStyle::none;
 };
+
+/// Throws ConfigError for the folder of a single run.
+void require_comparison(const RunFolder& folder);
 
 /// Trains and evaluates every cell of the share, in `folder`/cells, and writes results.csv,
 /// positions.csv and probes.csv, after every cell anew, so that a job that is stopped leaves what it has. Run

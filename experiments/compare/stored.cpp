@@ -40,8 +40,11 @@ void read_sweep(StoredFolder& stored) {
 StoredFolder open_folder(const fs::path& folder) {
   const RunFolder run(folder);
   std::error_code error;
-  const bool there = fs::is_directory(folder, error);
-  require<FileError>(there, "comparison \"{}\": there is no such folder", folder.string());
+  const fs::file_status status = fs::status(folder, error);
+  require<FileError>(fs::exists(status), "comparison \"{}\": there is no such folder", folder.string());
+  require<FileError>(fs::is_directory(status),
+                     "comparison \"{}\": it is no folder; name one that tapeline compare made",
+                     folder.string());
   require<FileError>(!fs::exists(run.checkpoints(), error),
                      "comparison \"{}\": the folder holds a single run; tapeline evaluate measures it",
                      folder.string());
@@ -55,9 +58,7 @@ StoredFolder open_folder(const fs::path& folder) {
       "comparison \"{}\": there is no config.toml in the folder; name one that tapeline compare "
       "made",
       folder.string());
-  const fs::path file = run.config_file();
-  StoredFolder stored{
-      folder, parse_resolved(read_file(file), {}, file.string(), StoredFor::comparison), {}, {}, {}};
+  StoredFolder stored{folder, run.stored_config(StoredFor::comparison), {}, {}, {}};
   stored.cells = plan_cells(stored.config);
   read_sweep(stored);
   stored.facts = read_facts(folder);
@@ -85,7 +86,7 @@ void require_same_comparison(const StoredFolder& first, const StoredFolder& othe
   require<ConfigError>(differences.empty(),
                        "comparisons \"{}\" and \"{}\" do not belong together: {}; name shares of one "
                        "comparison, or seeds of one configuration",
-                       first.path.string(), other.path.string(), describe(differences));
+                       first.path.string(), other.path.string(), describe(differences, " and "));
   require<ConfigError>(
       same_rates(first, other),
       "comparisons \"{}\" and \"{}\" do not belong together: each chose its learning rates by its own "

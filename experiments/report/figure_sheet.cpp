@@ -8,6 +8,7 @@
 #include "experiments/report/html.h"
 #include "experiments/report/html_parts.h"
 #include "experiments/report/inline_svg.h"
+#include "train/signals.h"
 
 namespace tapeline {
 namespace {
@@ -27,6 +28,7 @@ std::string narrow_legend(const Figure& figure) {
 }  // namespace
 
 std::string FigureSheet::add(const Figure& figure, std::string_view caption) {
+  stop_if_signalled();
   if (!has_points(figure)) return {};
   if (!missing_.empty()) {
     std::filesystem::create_directories(folder_);

@@ -16,6 +16,7 @@
 #include "experiments/report/tables.h"
 #include "experiments/report/variants.h"
 #include "experiments/table.h"
+#include "train/signals.h"
 
 namespace tapeline {
 namespace {
@@ -104,6 +105,7 @@ ReportOutcome write_report(const Comparison& comparison, const std::filesystem::
                                          reproduction_section(data)};
   const std::string title = "tapeline compare: train short, test long";
   const ReportOutcome outcome{folder / "report.html", figures.missing(), figures.drawn(), data.criteria};
+  stop_if_signalled();  // the signal may have stopped the last drawing
   write_file(outcome.page,
              html_page(title, fmt::format("<h1>{}</h1>\n{}", title, parts_text(first, sections))));
   return outcome;
