@@ -3,6 +3,7 @@
 #include <functional>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,8 @@ inline constexpr Index probe_target_count = 256;
 /// longest sliding length of this configuration. Configurations that are to be compared must be given the
 /// same. Throws ConfigError when sliding alone is asked for and every length is above sliding_up_to.
 EvaluationPlan evaluation_plan(const Config& config, ScoredSet scored, Index longest_sliding = 0);
+/// About how many tokens a cell runs through the model.
+Index input_tokens(const EvaluationPlan& plan, const EvaluationCell& cell);
 /// The longest length that the configuration evaluates with sliding windows; 0 without any.
 Index longest_sliding_length(const Config& config);
 
@@ -88,6 +91,9 @@ struct EvaluationResult {
   PositionBin early, late;  ///< positions (0.05 T, 0.15 T] and (0.85 T, 0.95 T]; nonoverlapping only
   std::vector<SegmentLoss> segments;
 };
+
+/// The result on the whole set in non-overlapping windows of that length; nullptr: it has not been done.
+const EvaluationResult* whole_set_result(std::span<const EvaluationResult> results, Index length);
 
 /// The figures that follow from sums: mean, bits a byte, perplexity.
 void finish_result(EvaluationResult& result, double total_nll);

@@ -21,6 +21,12 @@ std::string EvaluationCell::protocol_name() const {
   return subset ? "nonoverlapping_subset" : "nonoverlapping";
 }
 
+Index input_tokens(const EvaluationPlan& plan, const EvaluationCell& cell) {
+  const Index targets = (cell.subset ? plan.subset : plan.scored).tokens();
+  if (cell.protocol == Protocol::nonoverlapping) return targets;
+  return targets * cell.length / std::max<Index>(1, cell.stride);
+}
+
 Index longest_sliding_length(const Config& config) {
   Index longest = 0;
   for (const Index length : evaluation_lengths(config)) {
@@ -63,6 +69,13 @@ EvaluationPlan evaluation_plan(const Config& config, ScoredSet scored, Index lon
       limit, std::ranges::min(lengths), std::ranges::min(lengths));
   plan.subset = scored_subset(plan.scored, config.evaluate.sliding_tokens, longest_sliding);
   return plan;
+}
+
+const EvaluationResult* whole_set_result(std::span<const EvaluationResult> results, Index length) {
+  for (const EvaluationResult& result : results) {
+    if (result.cell.on_whole_set() && result.cell.length == length) return &result;
+  }
+  return nullptr;
 }
 
 void finish_result(EvaluationResult& result, double total_nll) {

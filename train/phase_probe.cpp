@@ -28,26 +28,18 @@ std::vector<EvaluationWindow> shifted_windows(const ScoredSet& set, Index length
 
 namespace tapeline::inline TAPELINE_PRECISION {
 
-namespace {
-
-const EvaluationResult& unshifted(const ProbeSubject& subject, Index length) {
-  for (const EvaluationResult& result : subject.evaluations) {
-    if (result.cell.on_whole_set() && result.cell.length == length) return result;
-  }
-  fail<StateError>("phase at length {}: the evaluation that it is compared with has not been done", length);
-}
-
-}  // namespace
-
 ProbeResult phase_probe(const ProbeSubject& subject, Index length, const EvaluationOptions& options) {
   ProbeResult result = begin_probe(subject.model, "phase", length);
   if (result.status != "ok") return result;
-  const EvaluationResult& beside = unshifted(subject, length);
+  const EvaluationResult* const beside = whole_set_result(subject.evaluations, length);
+  require<StateError>(beside != nullptr,
+                      "phase at length {}: the evaluation that it is compared with has not been done",
+                      length);
   const WindowSettings settings{
       .declared_context = length, .key_limit = options.key_limit, .probes = {}, .change = {}};
   const TargetLosses losses =
       target_losses(subject, shifted_windows(subject.plan.scored, length), settings, options);
-  if (!std::isfinite(losses.nll()) || !std::isfinite(beside.nll)) {
+  if (!std::isfinite(losses.nll()) || !std::isfinite(beside->nll)) {
     make_diverged(result, "the loss");
     return result;
   }
@@ -56,7 +48,7 @@ ProbeResult phase_probe(const ProbeSubject& subject, Index length, const Evaluat
         {.quantity = quantity, .span = 0, .layer = -1, .head = -1, .tokens = losses.tokens, .value = value});
   };
   add("nll", losses.nll());
-  add("delta_nll", losses.nll() - beside.nll);
+  add("delta_nll", losses.nll() - beside->nll);
   return result;
 }
 

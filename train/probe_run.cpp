@@ -11,16 +11,16 @@
 
 namespace tapeline {
 
-ProbeResult probe_of_evaluations(const ProbeWork& work, const std::vector<EvaluationResult>& results,
+ProbeResult probe_of_evaluations(const ProbeWork& work, std::span<const EvaluationResult> results,
                                  Index trained_length) {
   if (work.probe == "residual") return residual_probe(results, trained_length, work.length);
   require<StateError>(work.probe == "in_context", "probe \"{}\" does not follow from evaluations",
                       work.probe);
-  for (const EvaluationResult& result : results) {
-    if (result.cell.on_whole_set() && result.cell.length == work.length) return in_context_probe(result);
-  }
-  fail<StateError>("in_context at length {}: the evaluation that it is made of has not been done",
-                   work.length);
+  const EvaluationResult* const result = whole_set_result(results, work.length);
+  require<StateError>(result != nullptr,
+                      "in_context at length {}: the evaluation that it is made of has not been done",
+                      work.length);
+  return in_context_probe(*result);
 }
 
 }  // namespace tapeline

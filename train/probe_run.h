@@ -7,7 +7,7 @@ namespace tapeline {
 
 /// A probe that follows from the evaluations of one model, out of these. Throws StateError where one that it
 /// needs has not been done.
-ProbeResult probe_of_evaluations(const ProbeWork& work, const std::vector<EvaluationResult>& results,
+ProbeResult probe_of_evaluations(const ProbeWork& work, std::span<const EvaluationResult> results,
                                  Index trained_length);
 
 }  // namespace tapeline

@@ -13,8 +13,8 @@ struct Terms {
   const EvaluationResult* at_length = nullptr;     // nonoverlapping(T)
 };
 
-const EvaluationResult* on_subset(const std::vector<EvaluationResult>& results, Protocol protocol,
-                                  Index length, Index stride) {
+const EvaluationResult* on_subset(std::span<const EvaluationResult> results, Protocol protocol, Index length,
+                                  Index stride) {
   for (const EvaluationResult& result : results) {
     const EvaluationCell& cell = result.cell;
     if (cell.subset && cell.protocol == protocol && cell.length == length && cell.stride == stride)
@@ -23,7 +23,7 @@ const EvaluationResult* on_subset(const std::vector<EvaluationResult>& results, 
   return nullptr;
 }
 
-Terms terms_of(const std::vector<EvaluationResult>& results, Index trained_length, Index length) {
+Terms terms_of(std::span<const EvaluationResult> results, Index trained_length, Index length) {
   return {on_subset(results, Protocol::sliding, trained_length, 1),
           on_subset(results, Protocol::nonoverlapping, trained_length, trained_length),
           on_subset(results, Protocol::nonoverlapping, length, length)};
@@ -44,7 +44,7 @@ double share_of_gap(const std::vector<SegmentLoss>& segments, Index trained_leng
   return windows_over(segments, length) / windows;
 }
 
-std::optional<CurseOnly> curse_only(const std::vector<EvaluationResult>& results, Index trained_length,
+std::optional<CurseOnly> curse_only(std::span<const EvaluationResult> results, Index trained_length,
                                     Index length) {
   const Terms terms = terms_of(results, trained_length, length);
   for (const EvaluationResult* term : {terms.full_history, terms.at_trained, terms.at_length}) {
@@ -60,14 +60,14 @@ std::optional<CurseOnly> curse_only(const std::vector<EvaluationResult>& results
   return found;
 }
 
-std::optional<double> curse_only_residual(const std::vector<EvaluationResult>& results, Index trained_length,
+std::optional<double> curse_only_residual(std::span<const EvaluationResult> results, Index trained_length,
                                           Index length) {
   const std::optional<CurseOnly> found = curse_only(results, trained_length, length);
   if (!found) return std::nullopt;
   return found->residual();
 }
 
-ProbeResult residual_probe(const std::vector<EvaluationResult>& results, Index trained_length, Index length) {
+ProbeResult residual_probe(std::span<const EvaluationResult> results, Index trained_length, Index length) {
   ProbeResult result{.probe = "residual", .length = length, .status = "ok", .reason = {}, .figures = {}};
   const Terms terms = terms_of(results, trained_length, length);
   for (const EvaluationResult* term : {terms.at_length, terms.full_history, terms.at_trained}) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "train/evaluate.h"
@@ -40,14 +41,14 @@ struct CurseOnly {
 
 /// The prediction for windows of `length` out of the evaluations of one model; nothing where one of the three
 /// is missing, refused or diverged.
-std::optional<CurseOnly> curse_only(const std::vector<EvaluationResult>& results, Index trained_length,
+std::optional<CurseOnly> curse_only(std::span<const EvaluationResult> results, Index trained_length,
                                     Index length);
 
 /// nonoverlapping(T) - predicted, in nats a token; see CurseOnly.
-std::optional<double> curse_only_residual(const std::vector<EvaluationResult>& results, Index trained_length,
+std::optional<double> curse_only_residual(std::span<const EvaluationResult> results, Index trained_length,
                                           Index length);
 
 /// The same as the result of the probe "residual". Refused and diverged evaluations make it so, too.
-ProbeResult residual_probe(const std::vector<EvaluationResult>& results, Index trained_length, Index length);
+ProbeResult residual_probe(std::span<const EvaluationResult> results, Index trained_length, Index length);
 
 }  // namespace tapeline

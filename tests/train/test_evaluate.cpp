@@ -200,6 +200,18 @@ TEST_CASE("evaluate: a text shorter than the window is scored as it is") {
   CHECK(result.short_windows == 1);
 }
 
+TEST_CASE("evaluate: the result on the whole set at a length is neither the subset's nor another length's") {
+  std::vector<EvaluationResult> results(4);
+  results[0].cell = {Protocol::sliding, 64, 64, true};
+  results[1].cell = {Protocol::nonoverlapping, 64, 64, true};
+  results[2].cell = plain(128);
+  results[3].cell = plain(64);
+  CHECK(whole_set_result(results, 64) == &results[3]);
+  CHECK(whole_set_result(results, 128) == &results[2]);
+  CHECK(whole_set_result(results, 32) == nullptr);
+  CHECK(whole_set_result({}, 64) == nullptr);
+}
+
 TEST_CASE("evaluation plan: the cells of the configuration") {
   Config config;  // toy: L = 64
   const EvaluationPlan plan = evaluation_plan(config, scored_set({{0, 65536}, {65536, 65536}}, 1024));

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <span>
 
 #include "core/error.h"
 #include "tests/support/stop_signal.h"
@@ -192,7 +193,7 @@ TEST_CASE("shuffle: the loss of the targets behind the shuffled history") {
 TEST_CASE("in context: late tenth minus early tenth of the window") {
   const EvaluationScene scene(unlimited_kinds().front());
   const EvaluationResult evaluation = scene.run(plain_windows(16));
-  const ProbeResult result = probe_of_evaluations({"in_context", 16}, {evaluation}, 16);
+  const ProbeResult result = probe_of_evaluations({"in_context", 16}, std::span(&evaluation, 1), 16);
   const auto at = [&](Index position) {
     return evaluation.positions[static_cast<std::size_t>(position - 1)];
   };
@@ -210,8 +211,8 @@ TEST_CASE("in context: late tenth minus early tenth of the window") {
   CHECK(odd.late.last == 95);
   CHECK(odd.early.tokens > odd.late.tokens);
   const EvaluationResult few = scene.run(plain_windows(4));
-  CHECK(probe_of_evaluations({"in_context", 4}, {few}, 16).figures.empty());
-  CHECK_THROWS_AS(probe_of_evaluations({"in_context", 8}, {few}, 16), StateError);
+  CHECK(probe_of_evaluations({"in_context", 4}, std::span(&few, 1), 16).figures.empty());
+  CHECK_THROWS_AS(probe_of_evaluations({"in_context", 8}, std::span(&few, 1), 16), StateError);
 }
 
 TEST_CASE("probes: a length that the encoding refuses, and weights that are no numbers" *
@@ -240,7 +241,7 @@ TEST_CASE("probes: a length that the encoding refuses, and weights that are no n
     CHECK(diverged.figures.empty());
   }
   const EvaluationResult refused = scene.run(plain_windows(64));
-  CHECK(probe_of_evaluations({"in_context", 64}, {refused}, 16).status == "refused");
+  CHECK(probe_of_evaluations({"in_context", 64}, std::span(&refused, 1), 16).status == "refused");
 }
 
 TEST_CASE("probes: progress goes from nothing to all, and a signal stops them") {
