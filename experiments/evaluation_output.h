@@ -33,8 +33,9 @@ nlohmann::ordered_json changes_json(const std::vector<ConfigDifference>& changes
 /// "non-overlapping", "sliding, stride 32", "non-overlapping, subset".
 std::string protocol_label(const EvaluationCell& cell);
 
-/// For people: what was evaluated, then one line a cell, units in the headers.
-std::string evaluation_table(const EvaluationReport& report);
+/// For people: what was evaluated, then one line a cell, units in the headers; the cells on the whole set
+/// and those on the subset in tables of their own. `width`: columns of the terminal, 0: no limit.
+std::string evaluation_table(const EvaluationReport& report, std::size_t width);
 /// The same for programs, position curves included.
 std::string evaluation_json(const EvaluationReport& report);
 

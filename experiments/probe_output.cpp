@@ -24,13 +24,6 @@ std::string number(double value, int decimals = 4) {
 /// With its sign, also where it is positive.
 std::string difference(double value) { return fmt::format("{:+.4f}", value); }
 
-const EvaluationResult* whole_set(const std::vector<EvaluationResult>& results, Index length) {
-  for (const EvaluationResult& result : results) {
-    if (result.cell.on_whole_set() && result.cell.length == length) return &result;
-  }
-  return nullptr;
-}
-
 /// A probe that measures one line of figures a length. A line of a length that is not ok says so.
 template <class Fill>
 void lines(Table& table, const Results& results, const Fill& fill) {
@@ -91,7 +84,7 @@ std::string hard_window_table(const Results& results, const std::vector<Evaluati
   lines(table, results, [&](const ProbeResult& result, std::vector<std::string>& cells) {
     const ProbeFigure& limited = *result.find("nll");
     const ProbeFigure* tail = result.find("tail_nll");
-    const EvaluationResult* full = whole_set(evaluations, result.length);
+    const EvaluationResult* full = whole_set_result(evaluations, result.length);
     const bool known = full != nullptr && full->status == "ok";
     cells.insert(cells.end(),
                  {fmt::format("{}", limited.tokens), number(limited.value), known ? number(full->nll) : "",
@@ -112,7 +105,7 @@ std::string phase_table(const Results& results, const std::vector<EvaluationResu
   table.column("length").column("targets").column("shifted nats/token").column("not shifted");
   table.column("difference").column("95 % over the text").column("inside");
   lines(table, results, [&](const ProbeResult& result, std::vector<std::string>& cells) {
-    const WindowPhase phase = window_phase(result, whole_set(evaluations, result.length));
+    const WindowPhase phase = window_phase(result, whole_set_result(evaluations, result.length));
     cells.insert(cells.end(), {fmt::format("{}", result.find("nll")->tokens), number(phase.shifted),
                                number(phase.shifted - phase.difference), difference(phase.difference),
                                phase.can_tell() ? fmt::format("{} to {}", number(phase.over_text.lower),
@@ -213,20 +206,24 @@ std::string over_heads(const ProbeResult& result, const std::string& quantity, i
                      decimals, highest, decimals);
 }
 
+/// Two tables, the rows in the second one: all of these columns side by side are wider than a terminal.
 std::string attention_table(const Results& results, std::size_t width) {
-  Table table;
-  table.column("length").column("rows").column("entropy nats").column("of equal").column("first 4 tokens");
-  table.column("distance tokens").column("of farthest");
-  lines(table, results, [](const ProbeResult& result, std::vector<std::string>& cells) {
-    cells.insert(cells.end(), {fmt::format("{}", result.find("entropy", 0, 0, 0)->tokens),
-                               over_heads(result, "entropy", 2), over_heads(result, "normalized_entropy", 2),
-                               over_heads(result, "sink_mass", 3), over_heads(result, "distance", 1),
-                               over_heads(result, "normalized_distance", 2)});
+  Table weights, distances;
+  weights.column("length").column("entropy nats").column("of equal").column("first 4 tokens");
+  distances.column("length").column("rows").column("distance tokens").column("of farthest");
+  lines(weights, results, [&](const ProbeResult& result, std::vector<std::string>& cells) {
+    cells.insert(cells.end(), {over_heads(result, "entropy", 2), over_heads(result, "normalized_entropy", 2),
+                               over_heads(result, "sink_mass", 3)});
   });
-  return titled("attention: mean over all heads (lowest to highest head)", table,
-                "of equal: entropy over that of equal weights; first 4 tokens: weight on them; of farthest: "
-                "distance over that of the farthest key. Head by head: --json",
-                width);
+  lines(distances, results, [&](const ProbeResult& result, std::vector<std::string>& cells) {
+    cells.insert(cells.end(),
+                 {fmt::format("{}", result.find("entropy", 0, 0, 0)->tokens),
+                  over_heads(result, "distance", 1), over_heads(result, "normalized_distance", 2)});
+  });
+  return titled("attention: mean over all heads (lowest to highest head)", weights,
+                "of equal: entropy over that of equal weights; first 4 tokens: weight on them", width) +
+         titled("attention: how far back, mean over all heads (lowest to highest head)", distances,
+                "of farthest: distance over that of the farthest key. Head by head: --json", width);
 }
 
 }  // namespace

@@ -34,6 +34,43 @@ std::size_t letter_width(std::string_view letter) {
   return wide ? 2 : 1;
 }
 
+/// The parts of a header that may stand on lines of their own: "nats/", "token".
+std::vector<std::string> header_parts(std::string_view header) {
+  std::vector<std::string> parts(1);
+  for (const char letter : header) {
+    const bool ended = parts.back().ends_with('/') || parts.back().ends_with(' ');
+    if (letter != ' ' && ended) parts.emplace_back();
+    parts.back() += letter;
+  }
+  return parts;
+}
+
+std::string without_end_blanks(std::string text) {
+  text.erase(text.find_last_not_of(' ') + 1);
+  return text;
+}
+
+/// The header over as many lines as it takes in that width.
+std::vector<std::string> header_lines(std::string_view header, std::size_t width) {
+  std::vector<std::string> lines;
+  for (const std::string& part : header_parts(header)) {
+    if (!lines.empty() && display_width(without_end_blanks(lines.back() + part)) <= width) {
+      lines.back() += part;
+    } else {
+      lines.push_back(part);
+    }
+  }
+  for (std::string& line : lines) line = without_end_blanks(std::move(line));
+  return lines;
+}
+
+/// The least width that it can be broken to.
+std::size_t least_header_width(std::string_view header) {
+  std::size_t width = 0;
+  for (const std::string& line : header_lines(header, 0)) width = std::max(width, display_width(line));
+  return width;
+}
+
 }  // namespace
 
 std::size_t display_width(std::string_view text) {
@@ -106,27 +143,39 @@ Table& Table::rule() {
 }
 
 std::vector<std::size_t> Table::widths(std::size_t limit) const {
-  std::vector<std::size_t> widths;
+  std::vector<std::size_t> widths, cells;
   std::size_t total = 0;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
-    std::size_t width = display_width(columns_[c].header);
+    std::size_t widest = 0;
     for (const auto& row : rows_) {
-      if (!row.empty()) width = std::max(width, display_width(row[c]));
+      if (!row.empty()) widest = std::max(widest, display_width(row[c]));
     }
-    widths.push_back(width);
-    total += width + (c == 0 ? 0 : gap);
+    cells.push_back(widest);
+    widths.push_back(std::max(widest, display_width(columns_[c].header)));
+    total += widths.back() + (c == 0 ? 0 : gap);
   }
-  while (limit != 0 && total > limit) {
-    std::size_t* widest = nullptr;
-    for (std::size_t c = 0; c < columns_.size(); ++c) {
-      const std::size_t least = std::max(narrowest, display_width(columns_[c].header));
-      if (columns_[c].align != Align::left || widths[c] <= least) continue;
-      if (widest == nullptr || widths[c] > *widest) widest = &widths[c];
+  // Takes a letter from the widest column that is wider than `least` of it, again and again.
+  const auto narrow = [&](const auto& least) {
+    while (limit != 0 && total > limit) {
+      std::size_t* widest = nullptr;
+      std::size_t most = 0;
+      for (std::size_t c = 0; c < columns_.size(); ++c) {
+        const std::size_t floor = least(c);
+        if (widths[c] <= floor || widths[c] <= most) continue;
+        widest = &widths[c];
+        most = widths[c];
+      }
+      if (widest == nullptr) return;
+      --*widest;
+      --total;
     }
-    if (widest == nullptr) break;  // numbers are never broken: the terminal will do it
-    --*widest;
-    --total;
-  }
+  };
+  const auto header = [&](std::size_t c) { return least_header_width(columns_[c].header); };
+  narrow([&](std::size_t c) { return std::max(cells[c], header(c)); });
+  // Numbers are never broken: the terminal will do it.
+  narrow([&](std::size_t c) {
+    return columns_[c].align == Align::left ? std::max(narrowest, header(c)) : widths[c];
+  });
   return widths;
 }
 
@@ -149,7 +198,18 @@ std::string Table::text(std::size_t width) const {
     for (std::size_t c = 0; c < widths.size(); ++c) total += widths[c] + (c == 0 ? 0 : gap);
     text += std::string(total, '-') + '\n';
   };
-  add_line([&](std::size_t c) { return columns_[c].header; });
+  std::vector<std::vector<std::string>> headers;
+  std::size_t lines = 1;
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    headers.push_back(header_lines(columns_[c].header, widths[c]));
+    lines = std::max(lines, headers.back().size());
+  }
+  for (std::size_t line = 0; line < lines; ++line) {
+    add_line([&](std::size_t c) {  // they stand on the rule
+      const std::size_t above = lines - headers[c].size();
+      return line < above ? std::string() : headers[c][line - above];
+    });
+  }
   add_rule();
   for (const auto& row : rows_) {
     if (row.empty()) {

@@ -11,8 +11,9 @@ std::size_t display_width(std::string_view text);
 /// Columns of the terminal on standard output; 0 (no limit) when it is none.
 std::size_t terminal_width();
 
-/// A table of aligned plain text: a line of headers, a rule, the rows. Where it is wider than allowed, the
-/// widest left-aligned columns are narrowed and their cells broken over several lines.
+/// A table of aligned plain text: a line of headers, a rule, the rows. Where it is wider than allowed,
+/// headers that are wider than what stands below them are broken over several lines, at blanks and behind
+/// slashes; then the widest left-aligned columns are narrowed and their cells broken likewise.
 class Table {
  public:
   enum class Align { left, right };

@@ -15,6 +15,7 @@
 #include "experiments/evaluation_output.h"
 #include "experiments/exit_code.h"
 #include "experiments/output.h"
+#include "experiments/table.h"
 #include "train/checkpoint.h"
 #include "train/config_derived.h"
 #include "train/config_table.h"
@@ -204,7 +205,7 @@ int evaluate(const EvaluateCommand& command) {
                                 .probes = std::move(probes),
                                 .not_measured = command.probes.empty() ? std::vector<std::string>()
                                                                        : probes_without_work(config.config)};
-  write_output(command.output.json ? evaluation_json(report) : evaluation_table(report));
+  write_output(command.output.json ? evaluation_json(report) : evaluation_table(report, terminal_width()));
   return verdict(report.results, !command.lengths.empty());
 }
 

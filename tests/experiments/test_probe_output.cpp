@@ -1,9 +1,14 @@
 #include <doctest/doctest.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
+#include <sstream>
+#include <utility>
 
+#include "experiments/evaluation_output.h"
 #include "experiments/position_table.h"
 #include "experiments/probe_output.h"
+#include "experiments/table.h"
 #include "tests/experiments/shell.h"
 #include "tests/support/kinds.h"
 
@@ -64,6 +69,78 @@ TEST_CASE("probe output: the loss by position, doublings together, each target o
   CHECK(contains(text, "5-8"));
   result.cell.subset = true;
   CHECK(position_table({result}, 0).empty());
+}
+
+/// What an evaluation with every probe may have to say, in figures as wide as they come.
+EvaluationReport wide_report() {
+  EvaluationReport report{.checkpoint = "runs/train-toy/checkpoints/step-00012000.h5",
+                          .kind = "rope",
+                          .settings = "rope.scaling = \"yarn\", rope.factor = 64",
+                          .train_length = 1024,
+                          .step = 12000,
+                          .text = "kjv",
+                          .text_digest = "",
+                          .targets = 36864,
+                          .chosen_for = 65536,
+                          .results = {}};
+  for (Index length = 1024; length <= 65536; length *= 2) {
+    for (const bool subset : {false, true}) {
+      EvaluationResult result;
+      result.cell = {subset ? Protocol::sliding : Protocol::nonoverlapping, length, subset ? 512 : length,
+                     subset};
+      result.scored_tokens = 36864;
+      result.short_windows = 1;
+      result.nll = result.bits_per_byte = result.tail_nll = 10.1234;
+      result.perplexity = 24919.4321;
+      result.tokens_per_second = 12345;
+      result.positions = {{1, 1, 36864, 10.1234}, {length, length, 36864, 10.1234}};
+      result.segments.assign(16, {10.1, 1});
+      report.results.push_back(std::move(result));
+    }
+    report.probes.push_back(
+        probe_with("residual", length,
+                   {{"residual", 0, -1, -1, 36864, -10.1234}, {"predicted_nll", 0, -1, -1, 36864, 10.1234}}));
+    report.probes.push_back(probe_with("in_context", length,
+                                       {{"early_nll", 0, -1, -1, 36864, 10.1234},
+                                        {"late_nll", 0, -1, -1, 36864, 10.1234},
+                                        {"score", 0, -1, -1, 36864, -10.1234}}));
+    report.probes.push_back(
+        probe_with("hard_window", length,
+                   {{"nll", 0, -1, -1, 36864, 10.1234}, {"tail_nll", 0, -1, -1, 36864, 10.1234}}));
+    report.probes.push_back(probe_with(
+        "phase", length, {{"nll", 0, -1, -1, 36864, 10.1234}, {"delta_nll", 0, -1, -1, 36864, -10.1234}}));
+    std::vector<ProbeFigure> heads;
+    for (const auto& [quantity, value] :
+         std::vector<std::pair<std::string, double>>{{"entropy", 10.12},
+                                                     {"normalized_entropy", 0.99},
+                                                     {"sink_mass", 0.123},
+                                                     {"distance", 12345.1},
+                                                     {"normalized_distance", 0.5}})
+      heads.push_back({quantity, 0, 0, 0, 4096, value});
+    report.probes.push_back(probe_with("attention", length, heads));
+  }
+  return report;
+}
+
+TEST_CASE("evaluate's tables fit a terminal of 80 columns, and lose no figure") {
+  const EvaluationReport report = wide_report();
+  const std::string narrow = evaluation_table(report, 80), wide = evaluation_table(report, 0);
+  std::istringstream lines(narrow);
+  for (std::string line; std::getline(lines, line);) {
+    CAPTURE(line);
+    CHECK(display_width(line) <= 80);
+  }
+  // Every number that stands in the one stands in the other, as often.
+  const auto numbers = [](const std::string& text) {
+    std::map<std::string, int> found;
+    std::istringstream words(text);
+    for (std::string word; words >> word;) {
+      if (word.find_first_of("0123456789") != std::string::npos) ++found[word];
+    }
+    return found;
+  };
+  CHECK(numbers(narrow) == numbers(wide));
+  CHECK(contains(wide, "nats/token"));
 }
 
 TEST_CASE("evaluate --probes: all of them, none of them, some, and no other name" *

@@ -45,6 +45,24 @@ TEST_CASE("a table wider than the terminal breaks its texts, never its numbers")
   CHECK(table.text(5).find("123456789") != std::string::npos);
 }
 
+TEST_CASE(
+    "a table wider than the terminal breaks headers that are wider than what stands below, on the rule") {
+  Table table;
+  table.column("length").column("scored tokens").column("nats/token").column("95 % of text");
+  table.row({"16", "36864", "4.9919", "4.9 to 5.1"});
+  const std::string one_line =
+      "length  scored tokens  nats/token  95 % of text\n"
+      "-----------------------------------------------\n"
+      "    16          36864      4.9919    4.9 to 5.1\n";
+  CHECK(table.text() == one_line);
+  CHECK(table.text(47) == one_line);
+  CHECK(table.text(34) ==
+        "        scored   nats/     95 % of\n"
+        "length  tokens   token        text\n"
+        "----------------------------------\n"
+        "    16   36864  4.9919  4.9 to 5.1\n");
+}
+
 TEST_CASE("texts break at blanks, longer words anywhere") {
   CHECK(wrapped("one two", 10) == std::vector<std::string>{"one two"});
   CHECK(wrapped("one two", 5) == std::vector<std::string>{"one", "two"});
