@@ -5,14 +5,18 @@
 
 #include <algorithm>
 #include <memory>
-#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
 
+#include "core/counted.h"
 #include "core/error.h"
+#include "core/excerpt.h"
 #include "core/parallel.h"
 #include "experiments/commands/checkpoint_text.h"
 #include "experiments/commands/common.h"
 #include "experiments/commands/positional_changes.h"
 #include "experiments/evaluation_output.h"
+#include "experiments/evaluation_run.h"
 #include "experiments/exit_code.h"
 #include "experiments/output.h"
 #include "experiments/table.h"
@@ -23,7 +27,7 @@
 #include "train/config_warnings.h"
 #include "train/evaluate.h"
 #include "train/log.h"
-#include "train/probe_run.h"
+#include "train/probe_plan.h"
 #include "train/progress.h"
 #include "train/run_folder.h"
 #include "train/signals.h"
@@ -103,45 +107,6 @@ ScoredSet chosen_targets(const Checkpoint& checkpoint, const Config& config, con
   return scored_set(splits.validation, std::ranges::max(evaluation_lengths(config)));
 }
 
-std::vector<EvaluationResult> run_cells(const Transformer& model, const TokenStore& store,
-                                        const Tokenizer& tokenizer, const EvaluationPlan& plan, bool quiet) {
-  Progress progress(progress_style(quiet));
-  std::vector<EvaluationResult> results;
-  for (const EvaluationCell& cell : plan.cells) {
-    EvaluationOptions options;
-    options.progress = [&](double share) {
-      if (!progress.due()) return;
-      progress.show(fmt::format("[{}/{}] length {}, {}: {:.0f}%", results.size() + 1, plan.cells.size(),
-                                cell.length, protocol_label(cell), 100 * share));
-    };
-    results.push_back(evaluate_cell(model, store, tokenizer, plan, cell, options));
-  }
-  progress.finish();
-  return results;
-}
-
-std::vector<ProbeResult> run_probes(const ProbeSubject& subject, const Config& config, bool quiet) {
-  const std::vector<EvaluationResult> evaluations(subject.evaluations.begin(), subject.evaluations.end());
-  Progress progress(progress_style(quiet));
-  std::vector<ProbeResult> results;
-  const std::vector<ProbeWork> all = probe_plan(config);
-  for (const ProbeWork& work : all) {
-    if (follows_from_evaluations(work.probe)) {
-      results.push_back(probe_of_evaluations(work, evaluations, config.train.length));
-      continue;
-    }
-    EvaluationOptions options;
-    options.progress = [&](double share) {
-      if (!progress.due()) return;
-      progress.show(fmt::format("[{}/{}] probe {} at length {}: {:.0f}%", results.size() + 1, all.size(),
-                                work.probe, work.length, 100 * share));
-    };
-    results.push_back(run_probe(work, subject, options));
-  }
-  progress.finish();
-  return results;
-}
-
 // Why nothing comes of some of the probes that were named.
 std::vector<std::string> probes_without_work(const Config& config) {
   std::vector<std::string> reasons;
@@ -152,13 +117,42 @@ std::vector<std::string> probes_without_work(const Config& config) {
   return reasons;
 }
 
-// A length asked for by name that was refused, or a loss that is no number, fails the command.
-int verdict(const std::vector<EvaluationResult>& results, bool lengths_named) {
+// Before anything is measured: a model that takes none of the lengths.
+void check_any_length(const Transformer& model, const EvaluationPlan& plan) {
+  std::optional<std::string> reason;
+  for (const EvaluationCell& cell : plan.cells) {
+    const std::optional<std::string> refused = refused_length(model, cell.length);
+    if (!refused) return;
+    if (!reason) reason = refused;
+  }
+  fail<DataError>("evaluate: no length can be measured: {}; give --lengths up to {}", reason.value_or(""),
+                  model.max_length().value_or(0));
+}
+
+// Windows that no stretch of the text fills: their length is said, and is not what is measured.
+void warn_of_short_text(const EvaluationPlan& plan, const TokenStore& text, bool by_hand) {
+  Index longest = 0;  // tokens of the longest stretch that windows may cover
+  for (const ScoredSegment& segment : plan.scored.segments)
+    longest = std::max(longest, segment.begin + segment.count - segment.history_begin);
+  std::set<Index> beyond;
+  for (const EvaluationCell& cell : plan.cells) {
+    if (cell.length >= longest) beyond.insert(cell.length);
+  }
+  if (beyond.empty()) return;
+  spdlog::warn(
+      "{} has {}, too few for a window of length {}: what is told there is measured in shorter windows; give "
+      "{} tokens or more{}, or shorter --lengths",
+      by_hand ? fmt::format("\"{}\"", excerpt(text.source())) : "the longest block of validation text",
+      counted(longest, "token"), fmt::join(beyond, " or "), *beyond.rbegin() + 1,
+      by_hand ? "" : " with --text");
+}
+
+// A loss that is no number fails the command. A length that is refused stands in the table.
+int verdict(const std::vector<EvaluationResult>& results) {
   int code = exit_code::done;
   std::string told;
   for (const EvaluationResult& result : results) {
-    const bool refused = result.status == "refused";
-    if (result.status == "ok" || (refused && !lengths_named)) continue;
+    if (result.status != "diverged") continue;
     code = exit_code::failed;
     if (result.reason != told) write_error("evaluate: " + result.reason);
     told = result.reason;
@@ -179,11 +173,12 @@ int evaluate(const EvaluateCommand& command) {
       evaluation_plan(config.config, chosen_targets(checkpoint, config.config, store, !command.text.empty()));
 
   const std::unique_ptr<Transformer> model = load_model(checkpoint, config.config);
-  std::vector<EvaluationResult> results;
-  std::vector<ProbeResult> probes;
+  check_any_length(*model, plan);
+  warn_of_short_text(plan, store, !command.text.empty());
+  Measured measured;
   try {
-    results = run_cells(*model, store, *tokenizer, plan, command.output.quiet);
-    probes = run_probes({*model, store, *tokenizer, plan, results}, config.config, command.output.quiet);
+    measured = run_evaluation({*model, store, *tokenizer, config.config, plan},
+                              progress_style(command.output.quiet));
   } catch (const Stopped&) {
     tell_stopped("evaluate",
                  "what was measured before is not kept, nothing is printed; the same command begins anew");
@@ -199,14 +194,14 @@ int evaluate(const EvaluateCommand& command) {
                                 .text_digest = store.digest(),
                                 .targets = plan.scored.tokens(),
                                 .chosen_for = plan.scored.longest,
-                                .results = std::move(results),
+                                .results = std::move(measured.results),
                                 .tells_positions = wants_probe(config.config, "positions"),
                                 .tells_tail = wants_probe(config.config, "tail"),
-                                .probes = std::move(probes),
+                                .probes = std::move(measured.probes),
                                 .not_measured = command.probes.empty() ? std::vector<std::string>()
                                                                        : probes_without_work(config.config)};
   write_output(command.output.json ? evaluation_json(report) : evaluation_table(report, terminal_width()));
-  return verdict(report.results, !command.lengths.empty());
+  return verdict(report.results);
 }
 
 std::vector<std::string> probe_offers() {
@@ -299,7 +294,7 @@ Command evaluate_command() {
       "length "
       "and at the longest one up to --sliding-up-to, and take the longest.",
       "A length that the encoding refuses (past the rows of a learned table) stands in the table as refused; "
-      "when it was named on the command line the exit status is 1."};
+      "where every length is, nothing is measured and the exit status is 1."};
   options->output.add_to(command);
   return command;
 }

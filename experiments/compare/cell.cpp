@@ -195,9 +195,7 @@ std::vector<EvaluationWork> evaluation_work(const Cell& cell, const ComparedTarg
   for (const CellEvaluation& evaluation : cell.evaluations) {
     const EvaluationPlan plan = evaluation_plan(evaluation.config, targets.scored, targets.longest_sliding);
     for (const EvaluationCell& at : plan.cells) {
-      const Index count = (at.subset ? plan.subset : plan.scored).tokens();
-      const Index rows = at.protocol == Protocol::sliding ? at.length : at.stride;
-      all.push_back({&evaluation, at, count * rows / std::max<Index>(1, at.stride)});
+      all.push_back({&evaluation, at, input_tokens(plan, at)});
     }
   }
   return all;

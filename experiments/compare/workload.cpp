@@ -8,18 +8,6 @@ namespace {
 // Evaluation has no large batches and reads its keys from a cache: about twice as slow an operation.
 constexpr double evaluation_weight = 2;
 
-double probe_operations(const CellProbe& probe, const EvaluationPlan& plan, Index vocabulary) {
-  const Config& config = probe.under->config;
-  double operations = 0;
-  for (const WindowTokens& windows : probe_tokens(probe.work, config.train.length, plan)) {
-    const TokenFlops token = token_flops(config.model, vocabulary, windows.length);
-    // The probe of attention computes the scores once more.
-    const double again = probe.work.probe == "attention" ? token.attention : 0;
-    operations += (token.forward() + again) * static_cast<double>(windows.tokens);
-  }
-  return operations;
-}
-
 }  // namespace
 
 Workload::Workload(const std::vector<Cell>& cells, Index vocabulary, const ComparedTargets& targets) {
@@ -41,7 +29,7 @@ Workload::Workload(const std::vector<Cell>& cells, Index vocabulary, const Compa
     for (const CellProbe& probe : probe_work(cell)) {
       const EvaluationPlan plan =
           evaluation_plan(probe.under->config, targets.scored, targets.longest_sliding);
-      add(evaluation_weight * probe_operations(probe, plan, vocabulary));
+      add(Workload::probe(probe.under->config, vocabulary, probe.work, plan));
     }
     cells_.push_back(std::move(work));
   }
@@ -50,6 +38,18 @@ Workload::Workload(const std::vector<Cell>& cells, Index vocabulary, const Compa
 
 double Workload::evaluation(const ModelConfig& model, Index vocabulary, Index length, Index tokens) {
   return evaluation_weight * token_flops(model, vocabulary, length).forward() * static_cast<double>(tokens);
+}
+
+double Workload::probe(const Config& config, Index vocabulary, const ProbeWork& work,
+                       const EvaluationPlan& plan) {
+  double operations = 0;
+  for (const WindowTokens& windows : probe_tokens(work, config.train.length, plan)) {
+    const TokenFlops token = token_flops(config.model, vocabulary, windows.length);
+    // The probe of attention computes the scores once more.
+    const double again = work.probe == "attention" ? token.attention : 0;
+    operations += (token.forward() + again) * static_cast<double>(windows.tokens);
+  }
+  return evaluation_weight * operations;
 }
 
 double Workload::evaluation(std::size_t cell) const {
