@@ -1,6 +1,7 @@
 #include "experiments/commands/generate.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -14,13 +15,14 @@
 #include "data/tokenizer.h"
 #include "experiments/commands/common.h"
 #include "experiments/commands/positional_changes.h"
+#include "experiments/continuation.h"
 #include "experiments/evaluation_output.h"
 #include "experiments/exit_code.h"
 #include "experiments/inspect/drawing.h"
 #include "experiments/output.h"
-#include "experiments/stop_text.h"
 #include "experiments/table.h"
 #include "experiments/utf8_stream.h"
+#include "experiments/visible_text.h"
 #include "layers/generate.h"
 #include "layers/positional/registry.h"
 #include "train/checkpoint.h"
@@ -44,31 +46,6 @@ struct GenerateOptions {
   std::vector<std::string> stops;
   bool stats = false;
   OutputOptions output;
-};
-
-/// One text as it comes: cut off before a stop text, as valid UTF-8.
-class Continuation {
- public:
-  Continuation(const std::string& prompt, const std::vector<std::string>& stops)
-      : stop_(stops), prompt_(utf8_.push(prompt)) {}
-
-  /// What of the text is certain with these bytes.
-  std::string push(const std::string& bytes) { return keep(utf8_.push(stop_.push(bytes))); }
-  std::string finish() { return keep(utf8_.push(stop_.finish()) + utf8_.finish()); }
-
-  const std::string& prompt() const { return prompt_; }
-  const std::string& text() const { return text_; }                ///< without the prompt
-  const std::string& stopped_by() const { return stop_.found(); }  ///< empty: by nothing
-
- private:
-  std::string keep(const std::string& part) {
-    text_ += part;
-    return part;
-  }
-
-  StopText stop_;
-  Utf8Stream utf8_;
-  std::string prompt_, text_;
 };
 
 /// How fast it went, between the beginning and the times at which tokens were there.
@@ -199,8 +176,10 @@ int generate_text(const GenerateOptions& options) {
                                   Continuation(options.prompt, options.stops));
   // One text can be shown as it comes, the others when they are whole.
   const bool stream = !options.output.json;
+  const bool obeys = ::isatty(STDOUT_FILENO) == 1;  // a terminal does what control characters say
+  const auto write = [&](const std::string& text) { write_output(obeys ? visible_text(text) : text); };
   const auto show = [&](Index text, const std::string& part) {
-    if (stream && text == 0) write_output(part);
+    if (stream && text == 0) write(part);
   };
   const auto heading = [&](Index text) {
     return options.samples > 1 ? fmt::format("--- sample {} ---\n", text) : std::string();
@@ -221,7 +200,7 @@ int generate_text(const GenerateOptions& options) {
   for (Index number = 0; number < options.samples; ++number) {
     Continuation& text = texts[static_cast<std::size_t>(number)];
     show(number, text.finish());
-    if (stream && number > 0) write_output(heading(number) + text.prompt() + text.text());
+    if (stream && number > 0) write(heading(number) + text.prompt() + text.text());
     if (stream) write_output("\n");
   }
   if (options.output.json) {
@@ -298,8 +277,11 @@ Command generate_command() {
        .target = &options->threads},
   };
   command.details = {
-      "Writes the prompt and what follows it, token by token as they are made. The same seed gives the same "
-      "text. Scalings that depend on the length take prompt and tokens asked for together.",
+      "Writes the prompt and what follows it, token by token as they are made. On a terminal control "
+      "characters, which it would obey, are shown as \\u{1b}; a pipe or a file gets them as they are. The "
+      "same "
+      "seed gives the same text. Scalings that depend on the length take prompt and tokens asked for "
+      "together.",
       "With --samples the first text is shown as it is made, and is the one that a single sample would be "
       "(but for rounding, which is another in a larger batch); "
       "the others follow it, each under a line of its own. They share one batch.",
