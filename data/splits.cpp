@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 
+#include "core/counted.h"
 #include "core/error.h"
 
 namespace tapeline {
@@ -56,9 +57,9 @@ Splits split_blocks(Index tokens, Index block, Index train_length, Index longest
                        "their sum must be below 1",
                        validation_share, test_share);
   require<DataError>(tokens > train_length,
-                     "the text is too small: it has {} tokens, and one training window of {} needs {} (its "
+                     "the text is too small: it has {}, and one training window of {} needs {} (its "
                      "inputs and one target more); give more text or a smaller train.length",
-                     tokens, train_length, train_length + 1);
+                     counted(tokens, "token"), train_length, train_length + 1);
   longest = std::max(longest, train_length);
 
   Splits splits;
@@ -79,10 +80,10 @@ Splits split_blocks(Index tokens, Index block, Index train_length, Index longest
         block > 0 ? needed : blocks_for_validation(validation_share) * windows_a_block * longest;
     require<DataError>(
         tokens >= needed,
-        "the text is too small: it has {} tokens, and at least {} are needed (with the tokenizer "
-        "\"bytes\" as many bytes) to hold back a validation block for evaluation at {} tokens; "
+        "the text is too small: it has {}, and at least {} are needed (with the tokenizer "
+        "\"bytes\" as many bytes) to hold back a validation block for evaluation at length {}; "
         "give more text, evaluate at shorter lengths, or set data.validation_share = 0",
-        tokens, least, longest);
+        counted(tokens, "token"), least, longest);
   } else if (tokens / splits.block == 0) {
     splits.block = tokens;  // nothing is held back from a text this small
   }

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "core/counted.h"
 #include "experiments/table.h"
 #include "experiments/window_phase.h"
 #include "train/metrics.h"
@@ -159,7 +160,7 @@ void last_line(Table& table, const Results& results, const std::string& name, co
 /// "256 targets"
 std::string targets_text(const Results& results) {
   for (const ProbeResult* result : results) {
-    if (!result->figures.empty()) return fmt::format("{} targets", result->figures.front().tokens);
+    if (!result->figures.empty()) return counted(result->figures.front().tokens, "target");
   }
   return "no targets";
 }
@@ -168,7 +169,7 @@ std::string history_table(const Results& results, std::size_t width) {
   Table table = by_span(results, "tokens of history", "nll", [](double value) { return number(value); });
   last_line(table, results, "effective context", [](const ProbeResult& result) {
     const ProbeFigure* figure = result.find("effective_context");
-    return figure == nullptr ? std::string() : fmt::format("{:.0f} tokens", figure->value);
+    return figure == nullptr ? std::string() : counted(std::llround(figure->value), "token");
   });
   return titled(
       fmt::format("history: nats/token of {} by how many tokens stand before them", targets_text(results)),

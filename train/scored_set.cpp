@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/counted.h"
 #include "core/error.h"
 #include "train/config_derived.h"
 
@@ -93,8 +94,8 @@ ScoredSet scored_all(const std::vector<TokenRange>& ranges) {
   if (set.segments.empty()) {
     Index tokens = 0;
     for (const TokenRange& range : ranges) tokens += range.count;
-    fail<DataError>("evaluate: the text has {} token{}; at least 2 are needed to score one", tokens,
-                    tokens == 1 ? "" : "s");
+    fail<DataError>("evaluate: the text has {}; at least 2 are needed to score one",
+                    counted(tokens, "token"));
   }
   return set;
 }

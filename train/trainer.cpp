@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "core/counted.h"
 #include "core/error.h"
 #include "core/excerpt.h"
 #include "core/parallel.h"
@@ -105,11 +106,11 @@ class Run {
                             ? options_.gemm_gflops
                             : measured_gemm_gflops(config_.model, shape_.micro_batch * shape_.length);
     line_.start({record_.step, shape_.tokens(), flops_.training(), gemm});
-    say("{}{} positions, {} parameters, text {}, {} steps of {} tokens ({} windows of {}, {} at once), {} "
-        "thread{}",
-        prefix(), config_.positional.name(), short_number(static_cast<double>(model_.parameters().size())),
-        excerpt(text_.store.source()), config_.train.steps, shape_.tokens(), shape_.windows, shape_.length,
-        shape_.micro_batch, thread_count(), thread_count() == 1 ? "" : "s");
+    say("{}{} positions, {} parameters, text {}, {} of {} ({} of {}, {} at once), {}", prefix(),
+        config_.positional.name(), short_number(static_cast<double>(model_.parameters().size())),
+        excerpt(text_.store.source()), counted(config_.train.steps, "step"),
+        counted(shape_.tokens(), "token"), counted(shape_.windows, "window"), shape_.length,
+        shape_.micro_batch, counted(thread_count(), "thread"));
     if (record_.step > 0) say("{}going on after step {}", prefix(), record_.step);
   }
 
@@ -257,8 +258,8 @@ class Run {
                      {"validation_bits_per_byte", result.bits_per_byte},
                      {"validation_tokens", result.scored_tokens}});
     line_.clear();
-    say("{}step {}: validation loss {:.4f} nats a token ({:.4f} bits a byte, {} tokens)", prefix(),
-        record_.step, result.nll, result.bits_per_byte, result.scored_tokens);
+    say("{}step {}: validation loss {:.4f} nats a token ({:.4f} bits a byte, {})", prefix(), record_.step,
+        result.nll, result.bits_per_byte, counted(result.scored_tokens, "token"));
     return better;
   }
 

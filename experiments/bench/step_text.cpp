@@ -4,8 +4,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/counted.h"
 #include "experiments/bench/text.h"
 #include "experiments/output.h"
+#include "experiments/quantity.h"
 #include "train/progress.h"
 
 namespace tapeline {
@@ -91,19 +93,19 @@ constexpr const char* ops_note =
 Table result_table(const StepSpeed& speed, const StepTrace& trace) {
   Table result;
   result.column("one training step", Table::Align::left).column("", Table::Align::left);
-  result.row({"time", fmt::format("{:.2f} ms for {} tokens, median of {}", 1e3 * speed.step_seconds,
-                                  speed.tokens, speed.repeats)});
+  result.row({"time", fmt::format("{:.2f} ms for {}, median of {}", 1e3 * speed.step_seconds,
+                                  counted(speed.tokens, "token"), speed.repeats)});
   result.row({"speed", fmt::format("{} tokens/s, {:.1f} GFLOP/s, {}", short_number(speed.tokens_per_second),
                                    speed.gflops, threads_text(speed.threads))});
   if (speed.floor_seconds) {
     result.row({"floor", fmt::format("{:.2f} ms: the products above alone", 1e3 * *speed.floor_seconds)});
     result.row({"step / floor", ratio_text(speed.gemm_floor_ratio)});
   }
-  result.row({"memory", fmt::format("{}B: weights, gradients, moments, and the step at its highest",
-                                    short_number(speed.peak_bytes))});
+  result.row({"memory", fmt::format("{}: weights, gradients, moments, and the step at its highest",
+                                    quantity(speed.peak_bytes, "B"))});
   if (speed.peak_rss_bytes) {
-    result.row({"resident", fmt::format("{}B more at the highest than before the first step",
-                                        short_number(*speed.peak_rss_bytes))});
+    result.row({"resident", fmt::format("{} more at the highest than before the first step",
+                                        quantity(*speed.peak_rss_bytes, "B"))});
   }
   result.row({"heap allocations",
               fmt::format("{} our own, {} in vendor libraries", count_text(speed, speed.heap_allocations),
@@ -114,7 +116,7 @@ Table result_table(const StepSpeed& speed, const StepTrace& trace) {
        fmt::format("{:+.1f}% of a step, median of the pairs ({:.2f} ms with it, {:.2f} without)",
                    100 * speed.watch_overhead, 1e3 * speed.watched_step_seconds, 1e3 * speed.step_seconds)});
   if (trace.written() > 0)
-    result.row({"trace", fmt::format("{} steps in {}; {}", trace.written(), trace.file().string(),
+    result.row({"trace", fmt::format("{} in {}; {}", counted(trace.written(), "step"), trace.file().string(),
                                      how_to_open_trace)});
   return result;
 }
@@ -149,9 +151,9 @@ std::string encodings_text(const std::vector<StepSpeed>& speeds, std::size_t wid
                ratio_text(speed.gemm_floor_ratio), fmt::format("{:.1f}", speed.peak_bytes / 1e6)});
   }
   const StepSpeed& first = speeds.front();
-  return table.text(width) +
-         fmt::format("A step of {} tokens, medians of {}, {}; one repeat of each in turn.\n", first.tokens,
-                     first.repeats, threads_text(first.threads));
+  return table.text(width) + fmt::format("A step of {}, medians of {}, {}; one repeat of each in turn.\n",
+                                         counted(first.tokens, "token"), first.repeats,
+                                         threads_text(first.threads));
 }
 
 }  // namespace tapeline

@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/counted.h"
+
 namespace tapeline {
 
 nlohmann::ordered_json number_or_null(const std::optional<double>& value) {
@@ -20,7 +22,7 @@ std::string ratio_text(const std::optional<double>& ratio) {
   return ratio ? fmt::format("{:.2f}", *ratio) : std::string();
 }
 
-std::string threads_text(int threads) { return fmt::format("{} thread{}", threads, threads == 1 ? "" : "s"); }
+std::string threads_text(int threads) { return counted(threads, "thread"); }
 
 }  // namespace tapeline
 

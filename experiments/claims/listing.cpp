@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "core/counted.h"
 #include "experiments/table.h"
 
 namespace tapeline {
@@ -75,7 +76,7 @@ std::string claim_text(const TestedClaim& tested, std::size_t width) {
 }
 
 std::string claim_counts_text(const std::vector<TestedClaim>& tested) {
-  std::string text = fmt::format("{} statement{}", tested.size(), tested.size() == 1 ? "" : "s");
+  std::string text = counted(tested.size(), "statement");
   std::string_view before = ": ";
   const auto add = [&](ClaimVerdict verdict, std::string_view one, std::string_view several) {
     const Index count = count_of(tested, verdict);

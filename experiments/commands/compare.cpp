@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "core/counted.h"
 #include "core/error.h"
 #include "core/parallel.h"
 #include "experiments/command_line/as_typed.h"
@@ -116,8 +117,8 @@ std::string share_report(const Comparison& comparison, const Share& share,
     whole = shell_quoted(begin);
   }
   return fmt::format(
-      "cells {}: {} of {} models are done, in {}\nwhen all shares are: tapeline report {} --out {}\n",
-      share.text(), comparison.cells.size(), comparison.planned, folder.string(), folders, whole);
+      "cells {}: {} of {} done, in {}\nwhen all shares are: tapeline report {} --out {}\n",
+      share.text(), comparison.cells.size(), counted(comparison.planned, "model"), folder.string(), folders, whole);
 }
 
 std::filesystem::path folder_of(const CompareCommand& command, const Share& share) {

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "core/counted.h"
 #include "core/error.h"
 #include "core/excerpt.h"
 #include "core/files.h"
@@ -29,8 +30,6 @@ void set(ResolvedConfig& config, const BudgetChoice& choice, const std::string& 
   assign(config, {"compare.seeds", fmt::format("{}", choice.seeds), origin});
   assign(config, {"train.steps", fmt::format("{}", choice.steps), origin});
 }
-
-std::string seeds_text(Index seeds) { return fmt::format("{} seed{}", seeds, seeds == 1 ? "" : "s"); }
 
 }  // namespace
 
@@ -66,17 +65,18 @@ void choose_for_budget(ResolvedConfig& config, const std::string& budget, Index 
                                          comparison_cost(config.config, layout, *speeds), limits);
   require<ConfigError>(
       choice.seeds > 0,
-      "{} {}: one seed of {} steps, the least to compare by, takes about {} here; give {} {}, "
+      "{} {}: one seed of {}, the least to compare by, takes about {} here; give {} {}, "
       "fewer variants or smaller models",
-      budget_flag, budget, limits.least_steps(), rough_duration(choice.seconds), budget_flag,
+      budget_flag, budget, counted(limits.least_steps(), "step"), rough_duration(choice.seconds), budget_flag,
       enough(1.1 * choice.seconds));  // a second measurement differs a little
   set(config, choice, origin_of(budget));
   const std::string chosen =
-      fmt::format("{} {}: {} of {} steps", budget_flag, budget, seeds_text(choice.seeds), choice.steps);
+      fmt::format("{} {}: {} of {}", budget_flag, budget, counted(choice.seeds, "seed"),
+ counted(choice.steps, "step"));
   const bool all = choice.seeds == limits.seeds && choice.steps == limits.steps;
   spdlog::info("{}, {}; about {}", chosen,
                all ? std::string("all that was asked for")
-                   : fmt::format("of {} of {}", seeds_text(limits.seeds), limits.steps),
+                   : fmt::format("of {} of {}", counted(limits.seeds, "seed"), limits.steps),
                rough_duration(choice.seconds));
   if (choice.steps < std::min(fewest_steps, limits.steps)) {
     spdlog::warn("{}; with fewer than {} encodings hardly differ yet: give more time or fewer variants",

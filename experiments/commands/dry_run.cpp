@@ -6,6 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "experiments/quantity.h"
+#include "core/counted.h"
 #include "core/memory.h"
 #include "core/parallel.h"
 #include "experiments/duration.h"
@@ -61,7 +63,7 @@ std::string json_text(const ResolvedConfig& config, const WorkEstimate& found, c
 }
 
 std::string time_text(const WorkEstimate& found, const DryRun& run) {
-  const std::string threads = fmt::format("{} thread{}", found.threads, found.threads == 1 ? "" : "s");
+  const std::string threads = counted(found.threads, "thread");
   if (run.time)
     return fmt::format(
         "about {} on {}: {} of training, {} of evaluation (a few steps and windows of every "
@@ -85,13 +87,13 @@ std::string plain_text(const ResolvedConfig& config, const WorkEstimate& found, 
     line("evaluations", fmt::format("each model as trained; also {}", fmt::join(run.evaluations, "; ")));
   line("parameters", found.measured ? fmt::format("{}", found.measured->parameters)
                                     : "about " + short_number(found.matrix_parameters));
-  line("work", fmt::format("{}FLOP a step, {}FLOP of training in all", short_number(found.step_flops),
-                           short_number(found.training_flops)));
+  line("work", fmt::format("{} a step, {} of training in all", quantity(found.step_flops, "FLOP"),
+                           quantity(found.training_flops, "FLOP")));
   if (!found.measured) {
-    line("memory", fmt::format("more than this machine's {}B", short_number(physical_memory_bytes())));
+    line("memory", fmt::format("more than this machine's {}", quantity(physical_memory_bytes(), "B")));
     return text;
   }
-  line("memory", fmt::format("{}B a model, the text not counted", short_number(found.measured->bytes)));
+  line("memory", fmt::format("{} a model, the text not counted", quantity(found.measured->bytes, "B")));
   line("time", time_text(found, run));
   return text;
 }

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "core/counted.h"
 #include "core/error.h"
 #include "core/parallel.h"
 #include "data/tokenizer.h"
@@ -72,18 +73,16 @@ struct Speed {
   double whole_rate() const { return rate(tokens, last - begin); }
 };
 
-std::string times_text(Index times) { return fmt::format("{} time{}", times, times == 1 ? "" : "s"); }
-
 std::string stats_text(const Speed& speed, const GeneratedTexts& made) {
   Table table;
   table.column("generate", Table::Align::left).column("", Table::Align::left);
-  table.row({"prompt", fmt::format("{} tokens, {} tokens/s up to the first new one", speed.prompt_tokens,
+  table.row({"prompt", fmt::format("{}, {} tokens/s up to the first new one", counted(speed.prompt_tokens, "token"),
                                    short_number(speed.prompt_rate()))});
-  table.row({"text", speed.token_rate() > 0 ? fmt::format("{} tokens, {} tokens/s after the first",
-                                                          speed.tokens, short_number(speed.token_rate()))
-                                            : fmt::format("{} tokens", speed.tokens)});
+  table.row({"text", speed.token_rate() > 0 ? fmt::format("{}, {} tokens/s after the first",
+                                                          counted(speed.tokens, "token"), short_number(speed.token_rate()))
+                                            : counted(speed.tokens, "token")});
   table.row({"cache", size_text(static_cast<Index>(made.cache_bytes))});
-  table.row({"window", made.slides == 0 ? "never begun anew" : "begun anew " + times_text(made.slides)});
+  table.row({"window", made.slides == 0 ? "never begun anew" : "begun anew " + counted(made.slides, "time")});
   return table.text();
 }
 
@@ -93,7 +92,7 @@ void tell_length(const Transformer& model, const Config& config, Index length, I
   if (slides > 0) {
     spdlog::warn(
         "{} positions end at row {}: the window was begun anew {}, and what stood before it forgotten",
-        model.limited_by(), model.max_length().value_or(0), times_text(slides));
+        model.limited_by(), model.max_length().value_or(0), counted(slides, "time"));
   } else if (length > plan.train_length) {
     // What an encoding does by itself is no longer said where its settings are others.
     if (const std::string settings = positional_changes(config); !settings.empty()) {

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "core/counted.h"
 #include "core/error.h"
 #include "core/files.h"
 #include "core/parallel.h"
@@ -238,10 +239,10 @@ int longrope(const LongropeCommand& command) {
     return exit_code::done;
   }
   write_output(
-      fmt::format("{}: {} lists of {} factors tried in contexts of {}, {} times the trained length; "
-                  "text {}, {} targets\n\n{}\n",
-                  checkpoint.path().string(), result.tried, trained.pairs, target, search.extension,
-                  store->source(), plan.scored.tokens(), factors_table(result)));
+      fmt::format("{}: {} of {} tried in contexts of {}, {} times the trained length; text {}, {}\n\n{}\n",
+                  checkpoint.path().string(), counted(result.tried, "list"), counted(trained.pairs, "factor"),
+                  target, search.extension, store->source(), counted(plan.scored.tokens(), "target"),
+                  factors_table(result)));
   write_output(command.out.empty() ? toml : fmt::format("the factors stand in {}\n", command.out));
   return exit_code::done;
 }

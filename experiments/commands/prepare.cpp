@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/counted.h"
 #include "core/error.h"
 #include "core/excerpt.h"
 #include "data/source.h"
@@ -46,8 +47,9 @@ int prepare(const PrepareOptions& options) {
                                          {"digest", store.digest()}};
     write_output(printed_json(json));
   } else if (!options.output.quiet) {
-    write_output(fmt::format("{}: {} tokens ({}) of {} bytes of text, SHA-256 {}\n", options.file,
-                             store.size(), store.tokenizer_kind(), text.size(), store.digest()));
+    write_output(fmt::format("{}: {} ({}) of {} of text, SHA-256 {}\n", options.file,
+                             counted(store.size(), "token"), store.tokenizer_kind(),
+                             counted(text.size(), "byte"), store.digest()));
   }
   return exit_code::done;
 }

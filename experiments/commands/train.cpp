@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "core/counted.h"
 #include "core/error.h"
 #include "core/excerpt.h"
 #include "experiments/command_line/as_typed.h"
@@ -84,12 +85,12 @@ std::string trace_text(const StepTrace& trace) {
   if (trace.file().empty()) return {};
   if (trace.written() == 0)
     return fmt::format("no step was made: {} is not written\n", trace.file().string());
-  return fmt::format("traced {} step{} in {}: {}\n", trace.written(), trace.written() == 1 ? "" : "s",
-                     trace.file().string(), how_to_open_trace);
+  return fmt::format("traced {} in {}: {}\n", counted(trace.written(), "step"), trace.file().string(),
+                     how_to_open_trace);
 }
 
 std::string summary(const TrainOutcome& outcome, const std::filesystem::path& folder, const Config& config) {
-  std::string text = fmt::format("{} steps, loss {:.4f} nats a token", outcome.steps, outcome.loss);
+  std::string text = fmt::format("{}, loss {:.4f} nats a token", counted(outcome.steps, "step"), outcome.loss);
   if (outcome.validation_loss == outcome.validation_loss) {
     text += fmt::format(", validation loss {:.4f}", outcome.validation_loss);
   }
@@ -97,7 +98,7 @@ std::string summary(const TrainOutcome& outcome, const std::filesystem::path& fo
     text += fmt::format(", {} at {} tokens/s", duration_text(outcome.seconds),
                         short_number(outcome.tokens_per_second));
   }
-  if (outcome.skipped > 0) text += fmt::format(", {} updates skipped", outcome.skipped);
+  if (outcome.skipped > 0) text += fmt::format(", {} skipped", counted(outcome.skipped, "update"));
   text += fmt::format("\nsaved as {}\n", outcome.checkpoint.string());
   if (!outcome.complete) {
     return text +

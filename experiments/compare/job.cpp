@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "core/counted.h"
 #include "core/error.h"
 #include "core/parallel.h"
 #include "experiments/compare/comparison_file.h"
@@ -194,10 +195,10 @@ class Job {
       if (!is_done(i)) left += time_left_of(i, *speeds);
     }
     const std::string cells = undone == cells_.size()
-                                  ? fmt::format("{} cells", undone)
-                                  : fmt::format("{} of {} cells left", undone, cells_.size());
-    spdlog::info("{}: about {} on {} thread{}, {} of training and {} of evaluation", cells,
-                 rough_duration(left.total()), thread_count(), thread_count() == 1 ? "" : "s",
+                                  ? counted(undone, "cell")
+                                  : fmt::format("{} of {} left", undone, counted(cells_.size(), "cell"));
+    spdlog::info("{}: about {} on {}, {} of training and {} of evaluation", cells,
+                 rough_duration(left.total()), counted(thread_count(), "thread"),
                  rough_duration(left.training), rough_duration(left.evaluation));
   }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/counted.h"
 #include "experiments/criteria/criterion.h"
 #include "experiments/statistics/bootstrap.h"
 #include "experiments/table.h"
@@ -63,9 +64,9 @@ std::string few_blocks_text(const std::vector<CriterionResult>& results) {
   }
   if (ids.empty()) return {};
   return fmt::format(
-      "{}: no interval over the text, of which {} blocks were scored; it takes {} "
+      "{}: no interval over the text, of which {} {} scored; it takes {} "
       "(evaluate.sliding_tokens, or more text).",
-      fmt::join(ids, ", "), fewest, fewest_bootstrap_blocks);
+      fmt::join(ids, ", "), counted(fewest, "block"), fewest == 1 ? "was" : "were", fewest_bootstrap_blocks);
 }
 
 std::string verdict_text(const std::optional<Verdict>& verdict) {

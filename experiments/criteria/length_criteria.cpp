@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/counted.h"
 #include "experiments/criteria/findings.h"
 
 namespace tapeline {
@@ -47,7 +48,7 @@ CriterionCondition order_by_seed(const Encoding& high, const Encoding& middle, c
   const Measured lower = middle.loss_at(times) - low.loss_at(times);
   const std::string order = fmt::format("{} > {} > {}", high.kind, middle.kind, low.kind);
   CriterionCondition condition =
-      not_measured(fmt::format("{} at {}L in {} seeds", order, times, seeds), upper.missing);
+      not_measured(fmt::format("{} at {}L in {}", order, times, counted(seeds, "seed")), upper.missing);
   if (condition.reason.empty()) condition.reason = lower.missing;
   if (!condition.reason.empty()) return condition;
   std::vector<std::string> broken;
@@ -64,13 +65,12 @@ CriterionCondition order_by_seed(const Encoding& high, const Encoding& middle, c
     const auto mean = [&](const Encoding& encoding) {
       return estimate_over_seeds(encoding.loss_at(times).values).mean;
     };
-    condition.found = fmt::format("{} in {} of {} seeds (means {:.3f}, {:.3f}, {:.3f} nats)", order,
-                                  condition.seeds - static_cast<Index>(broken.size()), condition.seeds,
-                                  mean(high), mean(middle), mean(low));
+    condition.found = fmt::format("{} in {} of {} (means {:.3f}, {:.3f}, {:.3f} nats)", order,
+                                  condition.seeds - static_cast<Index>(broken.size()),
+                                  counted(condition.seeds, "seed"), mean(high), mean(middle), mean(low));
     if (!broken.empty()) reasons.push_back(fmt::format("another order in seed {}", fmt::join(broken, ", ")));
     if (condition.seeds < seeds)
-      reasons.push_back(
-          fmt::format("{} seed{}, {} asked for", condition.seeds, condition.seeds == 1 ? "" : "s", seeds));
+      reasons.push_back(fmt::format("{}, {} asked for", counted(condition.seeds, "seed"), seeds));
     condition.verdict = condition.seeds < 2       ? Verdict::inconclusive
                         : !broken.empty()         ? Verdict::fails
                         : condition.seeds < seeds ? Verdict::inconclusive

@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "core/available_cores.h"
+#include "core/counted.h"
 #include "core/excerpt.h"
 #include "core/kernels/vector_target.h"
 #include "core/parallel.h"
@@ -17,10 +18,6 @@
 
 namespace tapeline {
 namespace {
-
-std::string plural(int count, std::string_view what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
 
 Finding instructions() {
   const InstructionSet set = instruction_set();
@@ -36,7 +33,7 @@ Finding cores() {
   const int machine = std::max(1, static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)));
   const int allowed = available_cores();
   const auto quota = cgroup_limits().cores;
-  std::string found = plural(machine, "core");
+  std::string found = counted(machine, "core");
   if (allowed < machine) found += fmt::format(", {} of them allowed (affinity)", allowed);
   if (quota) found += fmt::format(", computing time of {:.3g} (control group)", *quota);
   if (quota && *quota < 0.95)
@@ -62,7 +59,7 @@ Finding thread_use() {
   const long wanted = wanted_threads();
   const std::string environment = fmt::format("OMP_NUM_THREADS is \"{}\"",
                                               wanted == 0 ? "" : excerpt(std::getenv("OMP_NUM_THREADS"), 20));
-  const std::string on = fmt::format("{} on {}", plural(used, "thread"), plural(limit, "core"));
+  const std::string on = fmt::format("{} on {}", counted(used, "thread"), counted(limit, "core"));
   if (used > limit)
     return {"threads", Finding::State::problem,
             fmt::format("{}{}: more threads than cores make training several times slower", on,

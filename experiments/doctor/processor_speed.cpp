@@ -7,6 +7,7 @@
 #include <fstream>
 #include <string_view>
 
+#include "core/counted.h"
 #include "core/excerpt.h"
 #include "train/flops.h"
 
@@ -69,7 +70,7 @@ Finding examine_speed(int threads) {
   const double cycle = instruction_set().operations_a_cycle;
   const double possible = threads * frequency * cycle;
   const std::string found =
-      fmt::format("{:.0f} GFLOP/s measured with {} thread{}", measured, threads, threads == 1 ? "" : "s");
+      fmt::format("{:.0f} GFLOP/s measured with {}", measured, counted(threads, "thread"));
   if (possible <= 0) return all_well("speed", found + "; the frequency is not known here");
   const std::string against =
       fmt::format("{}, {:.0f} % of about {:.0f} (estimate: {} × {:.2f} GHz × {:.0f} operations a cycle)",

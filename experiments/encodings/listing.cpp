@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "core/counted.h"
 #include "experiments/encodings/scalings.h"
 #include "experiments/report/tables.h"
 #include "experiments/table.h"
@@ -54,8 +55,8 @@ std::string own_count_text(const SubjectCount& count) {
 }
 
 std::string model_name(const Config& config) {
-  return fmt::format("{} layers of width {}, {} heads, trained at {}", config.model.layers,
-                     config.model.width, config.model.heads, config.train.length);
+  return fmt::format("{} of width {}, {}, trained at {}", counted(config.model.layers, "layer"),
+                     config.model.width, counted(config.model.heads, "head"), config.train.length);
 }
 
 std::string before_options(const EncodingSubject& subject) {

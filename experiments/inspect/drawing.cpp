@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/counted.h"
 #include "experiments/table.h"
 
 namespace tapeline {
@@ -77,7 +78,7 @@ std::string curve(const std::vector<double>& values, std::size_t width, std::siz
 }
 
 std::string size_text(Index bytes) {
-  if (bytes < 1024) return fmt::format("{} bytes", bytes);
+  if (bytes < 1024) return counted(bytes, "byte");
   double size = static_cast<double>(bytes);
   const char* unit = "";
   for (const char* next : {"KiB", "MiB", "GiB", "TiB"}) {

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <optional>
 
+#include "core/counted.h"
 #include "core/error.h"
 
 namespace tapeline {
@@ -65,9 +66,9 @@ Slab parse_slice(const std::string& text, const std::vector<Index>& extents, con
   Slab slab = Slab::whole(extents);
   if (text.empty()) return slab;
   const std::vector<std::string> parts = split(text, ',');
-  require<ConfigError>(parts.size() <= extents.size(),
-                       "--slice {}: it has {} parts, \"{}\" of shape [{}] has {} axes", text, parts.size(),
-                       name, fmt::join(extents, ", "), extents.size());
+  require<ConfigError>(parts.size() <= extents.size(), "--slice {}: it has {}, \"{}\" of shape [{}] has {}",
+                       text, counted(parts.size(), "part"), name, fmt::join(extents, ", "),
+                       counted(extents.size(), "axis", "axes"));
   for (std::size_t axis = 0; axis < parts.size(); ++axis)
     slab.axes[axis] = read_axis(parts[axis], extents[axis], text);
   return slab;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <set>
 
+#include "core/counted.h"
 #include "experiments/inspect/drawing.h"
 #include "experiments/inspect/tree_text.h"
 #include "experiments/report/tables.h"
@@ -89,7 +90,8 @@ std::string kinds_text(const Listing& listing) {
     if (found != checkpoint_layout::creator_kinds) continue;
     const std::string kinds = attribute_text(value);
     if (kinds == all && left_out_kinds().empty()) {
-      return fmt::format(" with all {} encodings", built_kinds().size());
+      return built_kinds().size() == 1 ? fmt::format(" with {} alone", all)
+                                       : fmt::format(" with all {} encodings", built_kinds().size());
     }
     return fmt::format(" with the encodings {}", State::shortened(kinds));
   }
@@ -114,8 +116,9 @@ std::string parameters_text(const Listing& listing) {
   for (const ListedDataset& tensor : listing.model) {
     if (tensor.is_tensor()) types.insert(type_text(tensor.shape));
   }
-  return fmt::format("{} in {} tensors of {}, {}", number_text(count_numbers(listing.model)),
-                     listing.model.size(), fmt::join(types, ", "), size_text(count_bytes(listing.model)));
+  return fmt::format("{} in {} of {}, {}", number_text(count_numbers(listing.model)),
+                     counted(listing.model.size(), "tensor"), fmt::join(types, ", "),
+                     size_text(count_bytes(listing.model)));
 }
 
 std::string optimizer_text(const Listing& listing) {
@@ -219,7 +222,7 @@ std::string summary_text(const Listing& listing, bool whole, std::size_t width) 
                                 state.take("/data/cursor/index", "next window {}")}));
   lines.add("schedule", comma_list({state.take("/schedule/kind"), state.take("/schedule/peak", "peak {}"),
                                     state.take("/schedule/floor", "floor {}"),
-                                    state.take("/schedule/warmup_steps", "warm-up {} steps")}));
+                                    state.take("/schedule/warmup_steps", "warm-up steps {}")}));
   lines.add("optimizer", optimizer_text(listing));
   state.take("/rng/step");  // the same as the schedule's
   lines.add("random",

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/counted.h"
 #include "experiments/inspect/dataset_reading.h"
 
 namespace tapeline {
@@ -38,7 +39,7 @@ Verification verify_tensors(const Hdf5Reader& file, Listing& listing) {
     if (!digest.empty()) ++result.digests;
     if (!digest.empty() && digest != check.sha256) result.changed.push_back(name);
     if (check.not_finite > 0)
-      result.not_finite.push_back(fmt::format("{} ({} values)", name, check.not_finite));
+      result.not_finite.push_back(fmt::format("{} ({})", name, counted(check.not_finite, "value")));
   }
   return result;
 }

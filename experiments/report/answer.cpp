@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 
+#include "core/counted.h"
 #include "experiments/report/ranking.h"
 #include "experiments/report/tables.h"
 #include "experiments/report/variants.h"
@@ -112,8 +113,8 @@ std::string divergence_text(const Comparison& comparison, const std::vector<Seri
   }
   std::string text;
   if (total.diverged > 0) {
-    text += fmt::format(" {} of {} models diverged in training ({}) and {} left out of every mean.",
-                        total.diverged, total.trained, joined(named), total.diverged == 1 ? "is" : "are");
+    text += fmt::format(" {} of {} diverged in training ({}) and {} left out of every mean.", total.diverged,
+                        counted(total.trained, "model"), joined(named), total.diverged == 1 ? "is" : "are");
   }
   std::vector<std::string> later;
   for (const Series& series : all) {

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/counted.h"
 #include "experiments/compare/speeds.h"
 #include "experiments/median.h"
+#include "experiments/quantity.h"
 #include "experiments/report/variants.h"
 #include "train/flops.h"
 #include "train/progress.h"
@@ -19,7 +21,7 @@ std::string threads_note(const Comparison& comparison) {
   if (on.alike()) {
     const int threads = on.threads.empty() ? comparison.threads : *on.threads.begin();
     if (threads == 0) return "The number of threads was not kept.";
-    return fmt::format("{} thread{}.", threads, threads == 1 ? "" : "s");
+    return counted(threads, "thread") + ".";
   }
   std::vector<std::string> counts;
   for (const int threads : on.threads)
@@ -72,7 +74,7 @@ ReportTable training_cost_table(const Comparison& comparison) {
   for (const Cost& cost : costs) {
     table.rows.push_back(
         {cost.variant, cost.parameters > 0 ? number_text(cost.parameters) : std::string("–"),
-         short_number(cost.operations) + "FLOP", speed_text(cost.speed),
+         quantity(cost.operations, "FLOP"), speed_text(cost.speed),
          cost.speed > 0 && alike ? fmt::format("{:.2f}", cost.speed / fastest) : std::string("–"),
          cost.speed > 0 ? duration_text(cost.tokens / cost.speed) : std::string("–")});
   }

@@ -6,6 +6,7 @@
 #include <numbers>
 #include <set>
 
+#include "experiments/quantity.h"
 #include "experiments/report/variants.h"
 #include "train/progress.h"
 
@@ -52,7 +53,7 @@ ReportTable sweep_table(const Comparison& comparison) {
         seconds += static_cast<double>(point->trained_tokens) / point->tokens_per_second;
     }
     row.push_back(taken);
-    row.push_back(short_number(operations) + "FLOP");
+    row.push_back(quantity(operations, "FLOP"));
     row.push_back(seconds > 0 ? duration_text(seconds) : std::string("–"));
     table.rows.push_back(std::move(row));
   }

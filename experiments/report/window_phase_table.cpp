@@ -4,6 +4,7 @@
 
 #include <numbers>
 
+#include "core/counted.h"
 #include "experiments/report/figure_text.h"
 #include "experiments/report/probe_series.h"
 #include "experiments/report/variants.h"
@@ -68,9 +69,10 @@ ReportTable window_phase_table(const Comparison& comparison, const std::vector<S
       "the windows are cut does not matter.");
   if (whole.known > 0) {
     table.notes.push_back(
-        fmt::format("{} of {} losses on the shifted grid lie in the 95 % block-bootstrap interval of the "
+        fmt::format("{} of {} on the shifted grid lie{} in the 95 % block-bootstrap interval of the "
                     "loss on the grid as it is{}.",
-                    whole.known - whole.outside, whole.known,
+                    whole.known - whole.outside, counted(whole.known, "loss", "losses"),
+                    whole.known - whole.outside == 1 ? "s" : "",
                     whole.outside == 0 ? "" : "; \"outside\": that of one seed at least does not"));
   }
   table.notes.push_back(seeds_note(comparison));

@@ -27,7 +27,7 @@ const std::map<std::string, Rule> rules = {
      {{"core", "data"},
       {"core/child_process.h", "core/error.h", "core/descriptor.h", "core/index.h", "core/random.h",
        "core/files.h", "core/sha256.h", "core/shape.h", "core/parallel.h", "core/memory.h", "core/excerpt.h",
-       "core/utf8.h", "core/watch.h"}}},
+       "core/counted.h", "core/utf8.h", "core/watch.h"}}},
     {"train", {{"core", "layers", "data", "train"}, {}}},
     {"experiments", {{"core", "layers", "data", "train", "experiments"}, {}}}};
 

@@ -114,7 +114,7 @@ TEST_CASE("cost: one line a variant, medians over its seeds, the fastest as meas
   CHECK(table.rows[1][3] == "20,000");
   CHECK(table.rows[1][4] == "0.50");
   // 6 · (12 · 4 layers · 128² + 256 · 128) operations a token of linear layers, and attention's beside
-  CHECK(contains(table.rows[0][2], "TFLOP"));
+  CHECK(contains(table.rows[0][2], " TFLOP"));
   CHECK(std::stod(table.rows[0][2]) == doctest::Approx(7.2).epsilon(0.05));
   const ReportTable speeds = evaluation_speed_table(comparison, series_of(comparison));
   CHECK(speeds.rows[0] == Row{"rope", "12,345", "12,345"});
@@ -132,8 +132,8 @@ TEST_CASE("learning rates that were tried: the loss of each, which was taken, wh
   CHECK(table.header == Row{"encoding", "rate × 0.5", "rate × 1", "rate × 2", "taken", "work", "time"});
   REQUIRE(table.rows.size() == 2);
   CHECK(table.rows[0] ==
-        Row{"rope", "2.308 (0.001)", "2.164 (0.002)", "diverged", "0.002", "6.00TFLOP", "1m 00s"});
-  CHECK(table.rows[1] == Row{"learned", "2.597 (0.001)", "–", "–", "–", "2.00TFLOP", "20s"});
+        Row{"rope", "2.308 (0.001)", "2.164 (0.002)", "diverged", "0.002", "6.00 TFLOP", "1m 00s"});
+  CHECK(table.rows[1] == Row{"learned", "2.597 (0.001)", "–", "–", "–", "2.00 TFLOP", "20s"});
   CHECK(contains(sweep_section(data_of(comparison)).body,
                  "Bits per byte at the trained length by learning rate"));
 }
