@@ -37,6 +37,8 @@ class ConfigOptions {
   void add_model_to(Command& command);
   /// Makes `file` the CONFIG where none was given; false: there is one.
   bool take_file(const std::string& file);
+  /// CONFIG as it was given; empty: it was not.
+  const std::string& file() const { return file_; }
   /// Adds a flag of its own for a key, stronger than --set: add_key(command, "--seeds", "compare.seeds", "N",
   /// "seeds"). Lists take commas: --encodings rope,alibi.
   void add_key(Command& command, const std::string& flag, const std::string& key,

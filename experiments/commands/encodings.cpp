@@ -7,11 +7,14 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <system_error>
 
 #include "core/error.h"
+#include "core/excerpt.h"
 #include "experiments/commands/common.h"
 #include "experiments/encodings/listing.h"
 #include "experiments/encodings/portrait.h"
+#include "experiments/encodings/subject.h"
 #include "experiments/exit_code.h"
 #include "experiments/output.h"
 #include "experiments/report/gnuplot.h"
@@ -165,10 +168,24 @@ int plot(const EncodingsOptions& options) {
   return exit_code::done;
 }
 
+// A second name stands where a configuration would.
+void check_one_name(const EncodingsOptions& options) {
+  const std::string& second = options.config.file();
+  std::error_code unreadable;  // a name that no file can have is none
+  if (second.empty() || std::filesystem::exists(second, unreadable)) return;
+  const bool is_name = std::ranges::any_of(
+      all_subjects(), [&](const EncodingSubject& subject) { return subject.name() == second; });
+  require<ConfigError>(!is_name,
+                       "encodings: \"{}\" and \"{}\": one NAME at a time, the second word is a CONFIG file; "
+                       "leave both out for a table of all",
+                       excerpt(options.name), second);
+}
+
 int encodings(EncodingsOptions& options) {
   options.output.set_up();
   // One word that is a file and no name: the configuration, for the list.
   if (options.name.ends_with(".toml") && options.config.take_file(options.name)) options.name.clear();
+  check_one_name(options);
   check_plot_options(options);
   if (options.plot) return plot(options);
   const std::size_t width = terminal_width();

@@ -117,7 +117,7 @@ TEST_CASE("compare --cells: shares killed and gone on with make the bytes of the
     std::vector<std::string> words = more;
     words.insert(words.end(), {"--cells", share});
     CHECK(small.run_killed(std::string(1, *share), words, whole / 2) > 0);
-    CHECK(contains(small.output(), "of 6 models are done"));
+    CHECK(contains(small.output(), "of 6 models done"));
     CHECK(contains(small.output(), "tapeline report "));
     CHECK_FALSE(std::filesystem::exists(small / std::string(1, *share) / "report.html"));
   }

@@ -198,7 +198,7 @@ TEST_CASE("inspect: NaN and infinities are counted, and null in JSON") {
         Json::array({nullptr, 1.0, nullptr, 3.0}));
   CHECK(contains(shell("$tapeline inspect ill.h5").out, "NaN"));
   check_refused(shell("$tapeline inspect ill.h5 --verify"), 4,
-                {"\"/model/ill\" (2 values), \"/model/void\" (1 values)"});
+                {"\"/model/ill\" (2 values), \"/model/void\" (1 value)"});
 }
 
 TEST_CASE("inspect --verify: says what was checked, and names what is damaged") {
