@@ -112,8 +112,7 @@ void check_first_word(const Program& program, const std::vector<std::string>& wo
   if (word.starts_with('-')) {
     const auto command = std::ranges::find_first_of(words, names);
     require<ConfigError>(command == words.end(),
-                         "{} stands before the command; write {} {} first, then what is "
-                         "said to it",
+                         "{} stands before the command; write {} {} first, then what is said to it",
                          excerpt(word), program.name, command == words.end() ? "" : *command);
     return;
   }

@@ -243,11 +243,11 @@ Command bench_command() {
       "of every op, forward and backward. It comes from steps that are watched, and what watching costs "
       "stands below it.",
       "attention: forward and backward of the op with the mask and the score terms of the configured "
-      "encoding, in as many sequences as make 8192 tokens, also against the best of a few large products; "
-      "by default at 64 to 65536 in powers of four, and unless --repeats is given a length on which a "
-      "minute was spent has no further repeat.",
-      "gemm: every product of a step by each library, its own threads or rows split by us, which of them "
-      "the built-in rule picks, and what that costs against the fastest.",
+      "encoding, in as many sequences as make 8192 tokens, also against the best of a few large products; by "
+      "default at 64 to 65536 in powers of four, and unless --repeats is given a length on which a minute "
+      "was spent has no further repeat.",
+      "gemm: every product of a step by each library, its own threads or rows split by us, which of them the "
+      "built-in rule picks, and what that costs against the fastest.",
       "evaluate: a window over the key/value cache, as the command evaluate runs it, by default of 4096 and "
       "of 16384 tokens.",
       "generate: token by token behind a prompt of train.length, as the command generate makes them; its "

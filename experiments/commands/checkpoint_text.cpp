@@ -18,8 +18,8 @@ TokenStore checkpoint_text(const Checkpoint& checkpoint, const std::string& path
     // Symbols that training had not in its own text are one thing, those of another text another.
     store = load_corpus(source, tokenizer);
     spdlog::warn(
-        "\"{}\" is not the text that the model was trained on (digest {}, then {}): what is held "
-        "back from training may have been trained on",
+        "\"{}\" is not the text that the model was trained on (digest {}, then {}): what is held back from "
+        "training may have been trained on",
         source, store.digest().substr(0, 12), checkpoint.record().corpus_digest.substr(0, 12));
   }
   return store;

@@ -115,17 +115,18 @@ Command claims_command() {
                                "tapeline claims runs/compare-toy --json"},
                   .run = [options] { return claims(*options); },
                   .computes = true};
-  command.options = {{.name = "CLAIM",
-                      .help = "ids of claims, to be told in full; and folders of comparisons, whose trained "
-                              "models are asked",
-                      .target = &options->words,
-                      .offers = claim_ids(),
-                      .path = Option::Path::folder},
-                     {.name = "--compare",
-                      .value = "DIR",
-                      .help = "the folder of a comparison, where its name is that of a claim",
-                      .target = &options->folders,
-                      .path = Option::Path::folder}};
+  command.options = {
+      {.name = "CLAIM",
+       .help =
+           "ids of claims, to be told in full; and folders of comparisons, whose trained models are asked",
+       .target = &options->words,
+       .offers = claim_ids(),
+       .path = Option::Path::folder},
+      {.name = "--compare",
+       .value = "DIR",
+       .help = "the folder of a comparison, where its name is that of a claim",
+       .target = &options->folders,
+       .path = Option::Path::folder}};
   command.details = {
       "Blog posts, question lists and papers say much about positional encodings: that the sinusoid of "
       "position 0 is zero, that RoPE makes attention fall with distance, that ALiBi needs no tuning. Every "

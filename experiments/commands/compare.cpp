@@ -116,9 +116,9 @@ std::string share_report(const Comparison& comparison, const Share& share,
     folders = fmt::format("{}-cells-*-of-{}", shell_quoted(begin), share.of);
     whole = shell_quoted(begin);
   }
-  return fmt::format(
-      "cells {}: {} of {} done, in {}\nwhen all shares are: tapeline report {} --out {}\n",
-      share.text(), comparison.cells.size(), counted(comparison.planned, "model"), folder.string(), folders, whole);
+  return fmt::format("cells {}: {} of {} done, in {}\nwhen all shares are: tapeline report {} --out {}\n",
+                     share.text(), comparison.cells.size(), counted(comparison.planned, "model"),
+                     folder.string(), folders, whole);
 }
 
 std::filesystem::path folder_of(const CompareCommand& command, const Share& share) {

@@ -35,19 +35,16 @@ void set(ResolvedConfig& config, const BudgetChoice& choice, const std::string& 
 
 bool take_earlier_choice(ResolvedConfig& config, const RunFolder& run, const std::string& budget) {
   if (!run.holds_run()) return false;
-  const std::string file = run.config_file().string();
   const std::string origin = run.origins()["train.steps"];
-  require<ConfigError>(
-      origin.starts_with(origin_of("")),
-      "{} {}: \"{}\" holds a comparison that was begun without {}; leave it out to go on, or "
-      "choose another folder with --out",
-      budget_flag, excerpt(budget), run.path().string(), budget_flag);
+  require<ConfigError>(origin.starts_with(origin_of("")),
+                       "{} {}: \"{}\" holds a comparison that was begun without {}; leave it out to go on, "
+                       "or choose another folder with --out",
+                       budget_flag, excerpt(budget), run.path().string(), budget_flag);
   const std::string earlier = origin.substr(origin_of("").size());
-  require<ConfigError>(
-      parse_duration(earlier, budget_flag) == parse_duration(budget, budget_flag),
-      "{} {}: \"{}\" was begun with {}, and what was chosen then stands; give that again to go "
-      "on, or choose another folder with --out",
-      budget_flag, excerpt(budget), run.path().string(), excerpt(origin));
+  require<ConfigError>(parse_duration(earlier, budget_flag) == parse_duration(budget, budget_flag),
+                       "{} {}: \"{}\" was begun with {}, and what was chosen then stands; give that again to "
+                       "go on, or choose another folder with --out",
+                       budget_flag, excerpt(budget), run.path().string(), excerpt(origin));
   const Config present = run.stored_config(StoredFor::comparison).config;
   set(config, {present.compare.seeds, present.train.steps, 0}, origin);
   return true;
@@ -63,16 +60,15 @@ void choose_for_budget(ResolvedConfig& config, const std::string& budget, Index 
   const BudgetLimits limits{config.config.compare.seeds, config.config.train.steps, fewest_steps};
   const BudgetChoice choice = fit_budget(parse_duration(budget, budget_flag),
                                          comparison_cost(config.config, layout, *speeds), limits);
-  require<ConfigError>(
-      choice.seeds > 0,
-      "{} {}: one seed of {}, the least to compare by, takes about {} here; give {} {}, "
-      "fewer variants or smaller models",
-      budget_flag, budget, counted(limits.least_steps(), "step"), rough_duration(choice.seconds), budget_flag,
-      enough(1.1 * choice.seconds));  // a second measurement differs a little
+  require<ConfigError>(choice.seeds > 0,
+                       "{} {}: one seed of {}, the least to compare by, takes about {} here; give {} {}, "
+                       "fewer variants or smaller models",
+                       budget_flag, budget, counted(limits.least_steps(), "step"),
+                       rough_duration(choice.seconds), budget_flag,
+                       enough(1.1 * choice.seconds));  // a second measurement differs a little
   set(config, choice, origin_of(budget));
-  const std::string chosen =
-      fmt::format("{} {}: {} of {}", budget_flag, budget, counted(choice.seeds, "seed"),
- counted(choice.steps, "step"));
+  const std::string chosen = fmt::format("{} {}: {} of {}", budget_flag, budget,
+                                         counted(choice.seeds, "seed"), counted(choice.steps, "step"));
   const bool all = choice.seeds == limits.seeds && choice.steps == limits.steps;
   spdlog::info("{}, {}; about {}", chosen,
                all ? std::string("all that was asked for")

@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "experiments/quantity.h"
 #include "core/counted.h"
 #include "core/memory.h"
 #include "core/parallel.h"
@@ -14,6 +13,7 @@
 #include "experiments/exit_code.h"
 #include "experiments/measured_step.h"
 #include "experiments/output.h"
+#include "experiments/quantity.h"
 #include "train/flops.h"
 #include "train/progress.h"
 #include "train/train_step.h"
@@ -66,8 +66,8 @@ std::string time_text(const WorkEstimate& found, const DryRun& run) {
   const std::string threads = counted(found.threads, "thread");
   if (run.time)
     return fmt::format(
-        "about {} on {}: {} of training, {} of evaluation (a few steps and windows of every "
-        "variant were timed)",
+        "about {} on {}: {} of training, {} of evaluation (a few steps and windows of every variant were "
+        "timed)",
         rough_duration(run.time->total()), threads, duration_text(run.time->training),
         duration_text(run.time->evaluation));
   return fmt::format("about {} of training on {}, evaluation not counted (a few steps were timed)",

@@ -65,11 +65,10 @@ void check_stride(const Config& config) {
   if (!asks_for(config, Protocol::sliding)) return;
   const Index stride = sliding_stride(config);
   for (const Index length : evaluation_lengths(config)) {
-    require<ConfigError>(
-        length > sliding_limit(config) || stride <= length,
-        "--stride {} is above the length {}: a window cannot score more targets than it covers; give at most "
-        "{}, or leave that length out of --lengths",
-        stride, length, length);
+    require<ConfigError>(length > sliding_limit(config) || stride <= length,
+                         "--stride {} is above the length {}: a window cannot score more targets than it "
+                         "covers; give at most {}, or leave that length out of --lengths",
+                         stride, length, length);
   }
 }
 
@@ -100,8 +99,7 @@ ScoredSet chosen_targets(const Checkpoint& checkpoint, const Config& config, con
   const Splits splits = configured_splits(checkpoint.config().config, store.size());
   require<ConfigError>(
       !splits.validation.empty(),
-      "\"{}\" was trained without validation text (data.validation_share 0); give a text with "
-      "--text",
+      "\"{}\" was trained without validation text (data.validation_share 0); give a text with --text",
       checkpoint.path().string());
   if (config.evaluate.scored == "all") return scored_all(splits.validation);
   return scored_set(splits.validation, std::ranges::max(evaluation_lengths(config)));
@@ -225,7 +223,7 @@ Command evaluate_command() {
       {.name = "--text",
        .value = "PATH",
        .help = "another text, every token but the first scored by windows side by side; default: the "
-               "validation blocks of the trained one",
+               "validation blocks of the text that it was trained on",
        .target = &options->text,
        .path = Option::Path::file},
       {.name = "--lengths",
@@ -234,8 +232,8 @@ Command evaluate_command() {
        .target = &options->lengths},
       {.name = "--protocol",
        .value = "LIST",
-       .help = "nonoverlapping (windows side by side), sliding (full history), or both; default: as "
-               "configured",
+       .help =
+           "nonoverlapping (windows side by side), sliding (full history), or both; default: as configured",
        .target = &options->protocols,
        .offers = {"nonoverlapping", "sliding"},
        .list = true},
@@ -253,9 +251,8 @@ Command evaluate_command() {
        .target = &options->sliding_tokens},
       {.name = "--probes",
        .value = "LIST",
-       .help =
-           "what is measured besides: residual, in_context, hard_window, phase, history, shuffle, attention, "
-           "and the tables of positions and tail; all, none; default: as configured",
+       .help = "what is measured besides: residual, in_context, hard_window, phase, history, shuffle, "
+               "attention, and the tables of positions and tail; all, none; default: as configured",
        .target = &options->probes,
        .offers = probe_offers(),
        .list = true},
@@ -278,21 +275,16 @@ Command evaluate_command() {
       "evenly spaced, also of a text given by hand and with --scored all (as many as there are, and they "
       "score all), and lengths up to --sliding-up-to.",
       "--positional runs the model with other positions than it was trained with: a scaling of rope, a "
-      "window "
-      "of keys, what a learned table does past its end. A factor \"auto\" is each length over the trained "
-      "one. What the weights depend on is refused.",
+      "window of keys, what a learned table does past its end. A factor \"auto\" is each length over the "
+      "trained one. What the weights depend on is refused.",
       "--probes measures more of the model. From the losses themselves: positions (loss by position in the "
       "window), tail (its second half), residual (what longer windows give beside a smaller share of early "
       "tokens), in_context (late in the window against early). With runs of their own: hard_window "
-      "(attention "
-      "limited to as many keys as in training), phase (windows side by side on a grid shifted by half a "
-      "window: whether the place of the cuts matters), history (256 targets with less and less before them, "
-      "and the "
-      "effective context), shuffle (these targets with the farther history out of order), attention "
-      "(entropy, "
-      "weight on the first tokens and distance by head). history and shuffle are measured at the trained "
-      "length "
-      "and at the longest one up to --sliding-up-to, and take the longest.",
+      "(attention limited to as many keys as in training), phase (windows side by side on a grid shifted by "
+      "half a window: whether the place of the cuts matters), history (256 targets with less and less before "
+      "them, and the effective context), shuffle (these targets with the farther history out of order), "
+      "attention (entropy, weight on the first tokens and distance by head). history and shuffle are "
+      "measured at the trained length and at the longest one up to --sliding-up-to, and take the longest.",
       "A length that the encoding refuses (past the rows of a learned table) stands in the table as refused; "
       "where every length is, nothing is measured and the exit status is 1."};
   options->output.add_to(command);

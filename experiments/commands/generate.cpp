@@ -76,11 +76,13 @@ struct Speed {
 std::string stats_text(const Speed& speed, const GeneratedTexts& made) {
   Table table;
   table.column("generate", Table::Align::left).column("", Table::Align::left);
-  table.row({"prompt", fmt::format("{}, {} tokens/s up to the first new one", counted(speed.prompt_tokens, "token"),
-                                   short_number(speed.prompt_rate()))});
-  table.row({"text", speed.token_rate() > 0 ? fmt::format("{}, {} tokens/s after the first",
-                                                          counted(speed.tokens, "token"), short_number(speed.token_rate()))
-                                            : counted(speed.tokens, "token")});
+  table.row(
+      {"prompt", fmt::format("{}, {} tokens/s up to the first new one", counted(speed.prompt_tokens, "token"),
+                             short_number(speed.prompt_rate()))});
+  table.row({"text", speed.token_rate() > 0
+                         ? fmt::format("{}, {} tokens/s after the first", counted(speed.tokens, "token"),
+                                       short_number(speed.token_rate()))
+                         : counted(speed.tokens, "token")});
   table.row({"cache", size_text(static_cast<Index>(made.cache_bytes))});
   table.row({"window", made.slides == 0 ? "never begun anew" : "begun anew " + counted(made.slides, "time")});
   return table.text();
@@ -278,12 +280,11 @@ Command generate_command() {
   command.details = {
       "Writes the prompt and what follows it, token by token as they are made. On a terminal control "
       "characters, which it would obey, are shown as \\u{1b}; a pipe or a file gets them as they are. The "
-      "same "
-      "seed gives the same text. Scalings that depend on the length take prompt and tokens asked for "
+      "same seed gives the same text. Scalings that depend on the length take prompt and tokens asked for "
       "together.",
       "With --samples the first text is shown as it is made, and is the one that a single sample would be "
-      "(but for rounding, which is another in a larger batch); "
-      "the others follow it, each under a line of its own. They share one batch.",
+      "(but for rounding, which is another in a larger batch); the others follow it, each under a line of "
+      "its own. They share one batch.",
       "Past the trained length it depends on the positional encoding what happens, and is told once at the "
       "end, on standard error. An encoding without a limit goes on. One that ends at a row begins a new "
       "window with the last half of its rows, and forgets what stood before."};

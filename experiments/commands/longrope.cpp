@@ -54,8 +54,7 @@ TrainedRotation trained_rotation(const Checkpoint& checkpoint) {
   const Config& config = checkpoint.config().config;
   require<ConfigError>(
       config.positional.uses("rope"),
-      "\"{}\" was trained with {} positions; longrope's factors belong to the frequencies of "
-      "rope",
+      "\"{}\" was trained with {} positions; longrope's factors belong to the frequencies of rope",
       checkpoint.path().string(), config.positional.name());
   const auto value = [&](std::string_view option) {
     return find_config_key(fmt::format("positional.rope.{}", option))->get(config);
@@ -100,10 +99,10 @@ ScoredSet search_windows(const std::vector<TokenRange>& ranges, Index length, In
       begins.push_back(begin);
     }
   }
-  require<ConfigError>(!begins.empty(),
-                       "the text has no piece of {} tokens for a window of --target {}; give a longer one "
-                       "with --text",
-                       length + 1, length);
+  require<ConfigError>(
+      !begins.empty(),
+      "the text has no piece of {} tokens for a window of --target {}; give a longer one with --text",
+      length + 1, length);
   const auto wanted = static_cast<std::size_t>(std::max<Index>(1, tokens / length));
   const std::size_t count = std::min(wanted, begins.size());
   ScoredSet set;
@@ -170,10 +169,10 @@ int longrope(const LongropeCommand& command) {
   if (settings.config.train.threads > 0) set_thread_count(settings.config.train.threads);
   const TrainedRotation trained = trained_rotation(checkpoint);
   const Index target = length_in_tokens(command.target, settings.config.train.length, "--target");
-  require<ConfigError>(static_cast<double>(target) > trained.original_length,
-                       "--target {} is {} tokens; factors are searched for contexts longer than the original "
-                       "length, {}",
-                       command.target, target, trained.original_length);
+  require<ConfigError>(
+      static_cast<double>(target) > trained.original_length,
+      "--target {} is {} tokens; factors are searched for contexts longer than the original length, {}",
+      command.target, target, trained.original_length);
   require<ConfigError>(command.tokens >= 1, "--tokens {}; at least 1 is expected", command.tokens);
   constexpr Index most_lists = 100000;
   require<ConfigError>(command.search.population >= 4 && command.search.population <= most_lists,
@@ -215,11 +214,10 @@ int longrope(const LongropeCommand& command) {
     throw;
   }
   progress.finish();
-  require<NumericError>(
-      std::isfinite(result.best.loss),
-      "longrope: the loss in contexts of {} is no number, whatever the factors; look at the "
-      "model with tapeline inspect --verify",
-      target);
+  require<NumericError>(std::isfinite(result.best.loss),
+                        "longrope: the loss in contexts of {} is no number, whatever the factors; look at "
+                        "the model with tapeline inspect --verify",
+                        target);
 
   const std::string toml = factors_fragment(checkpoint, target, result, trained.original_length);
   if (!command.out.empty()) write_file(command.out, toml);
@@ -238,11 +236,10 @@ int longrope(const LongropeCommand& command) {
     write_output(printed_json(json));
     return exit_code::done;
   }
-  write_output(
-      fmt::format("{}: {} of {} tried in contexts of {}, {} times the trained length; text {}, {}\n\n{}\n",
-                  checkpoint.path().string(), counted(result.tried, "list"), counted(trained.pairs, "factor"),
-                  target, search.extension, store->source(), counted(plan.scored.tokens(), "target"),
-                  factors_table(result)));
+  write_output(fmt::format(
+      "{}: {} of {} tried in contexts of {}, {} times the trained length; text {}, {}\n\n{}\n",
+      checkpoint.path().string(), counted(result.tried, "list"), counted(trained.pairs, "factor"), target,
+      search.extension, store->source(), counted(plan.scored.tokens(), "target"), factors_table(result)));
   write_output(command.out.empty() ? toml : fmt::format("the factors stand in {}\n", command.out));
   return exit_code::done;
 }
@@ -266,7 +263,8 @@ Command longrope_command() {
        .required = true},
       {.name = "--text",
        .value = "PATH",
-       .help = "the text to search on; default: the trained one without its validation and test blocks",
+       .help =
+           "the text to search on; default: what it was trained on, without the validation and test blocks",
        .target = &options->text,
        .path = Option::Path::file},
       {.name = "--tokens",

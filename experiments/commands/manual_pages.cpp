@@ -33,23 +33,21 @@ ManualPage program_page(const Program& program) {
   page.section("DESCRIPTION")
       .paragraph(
           "Small language models are trained on short windows of a text and evaluated on long ones; what "
-          "differs between them is how they know the position of a token. A comparison ends with a table "
-          "and a report: which encoding works past its training length, how far, and how sure that is.");
+          "differs between them is how they know the position of a token. A comparison ends with a table and "
+          "a report: which encoding works past its training length, how far, and how sure that is.");
   page.section("COMMANDS");
   for (const Command& command : program.commands) page.entry(command.name, command.description);
   exit_status(page);
   page.section("ENVIRONMENT")
-      .entry(
-          "TAPELINE_SECTION__KEY",
-          "A key of the configuration, as in TAPELINE_MODEL__WIDTH=256; two underscores stand for the dot. "
-          "Weaker than --set, stronger than a file.")
+      .entry("TAPELINE_SECTION__KEY",
+             "A key of the configuration, as in TAPELINE_MODEL__WIDTH=256; two underscores stand for the "
+             "dot. Weaker than --set, stronger than a file.")
       .entry("NO_COLOR", "When not empty: no colour on a terminal either.")
       .entry("XDG_CACHE_HOME",
              "Where texts are kept as tokens; default ~/.cache. They may be removed at any time.");
-  page.section("FILES").entry(
-      "runs/NAME",
-      "The folder of a run or a comparison when --out is not given: config.toml, checkpoints/, "
-      "metrics.jsonl; of a comparison also its results and report.");
+  page.section("FILES").entry("runs/NAME",
+                              "The folder of a run or a comparison when --out is not given: config.toml, "
+                              "checkpoints/, metrics.jsonl; of a comparison also its results and report.");
   page.section("EXAMPLES").verbatim({program.example});
   std::vector<std::string> others;
   for (const Command& command : program.commands) others.push_back(page_of(program, command));
@@ -77,8 +75,8 @@ ManualPage config_page(const Program& program) {
       .paragraph(
           "A configuration is a TOML file that compare, train and bench take; it need name only the keys "
           "that differ from the preset. The stronger comes last: built-in default, preset, file, "
-          "environment, --set KEY=VALUE, an option of its own (--seed). --dry-run prints every key with "
-          "its value and where that came from.");
+          "environment, --set KEY=VALUE, an option of its own (--seed). --dry-run prints every key with its "
+          "value and where that came from.");
   page.section("PRESETS");
   for (const Preset& preset : presets()) page.entry(preset.name, preset.aim);
   std::string section;

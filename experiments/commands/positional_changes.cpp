@@ -25,12 +25,12 @@ void read_word(ResolvedConfig& config, const Checkpoint& checkpoint, const std::
   const Assignment assignment =
       read_assignment(word, "--positional", whole_key ? std::string() : std::string(positional_prefix));
   const PositionalConfig& trained = config.config.positional;
-  require<ConfigError>(
-      assignment.key != "positional.kind" && acts_on_positions(trained, assignment.key),
-      "--positional {}: \"{}\" was trained with {} positions; only options of positional.{} and what wraps "
-      "any of them (positional.keys, positional.score, positional.randomized.evaluation) can be changed "
-      "afterwards",
-      excerpt(word), checkpoint.path().string(), trained.name(), fmt::join(trained.kinds(), ", positional."));
+  require<ConfigError>(assignment.key != "positional.kind" && acts_on_positions(trained, assignment.key),
+                       "--positional {}: \"{}\" was trained with {} positions; only options of positional.{} "
+                       "and what wraps any of them (positional.keys, positional.score, "
+                       "positional.randomized.evaluation) can be changed afterwards",
+                       excerpt(word), checkpoint.path().string(), trained.name(),
+                       fmt::join(trained.kinds(), ", positional."));
   assign(config, assignment);
 }
 

@@ -58,8 +58,7 @@ void check_out(const fs::path& out, const std::vector<fs::path>& folders) {
                        "report: --out \"{}\" is no folder; give another place", out.string());
   require<ConfigError>(
       !fs::exists(out / "config.toml"),
-      "report: --out \"{}\" holds a run or comparison of its own (config.toml); give another "
-      "folder",
+      "report: --out \"{}\" holds a run or comparison of its own (config.toml); give another folder",
       out.string());
   if (holds_report(out)) return;
   for (const char* name : comparison_outputs) {
@@ -72,11 +71,10 @@ void check_out(const fs::path& out, const std::vector<fs::path>& folders) {
 
 /// Where the report goes: of one folder into it, else where --out says.
 fs::path report_folder(const ReportCommand& command, const std::vector<fs::path>& folders) {
-  require<ConfigError>(
-      !command.out.empty() || folders.size() == 1,
-      "report: {} folders are put together, and none of them is the place for the whole; say "
-      "where with --out DIR",
-      folders.size());
+  require<ConfigError>(!command.out.empty() || folders.size() == 1,
+                       "report: {} folders are put together, and none of them is the place for the whole; "
+                       "say where with --out DIR",
+                       folders.size());
   if (command.out.empty()) return folders.front();
   check_out(command.out, folders);
   return command.out;

@@ -90,7 +90,8 @@ std::string trace_text(const StepTrace& trace) {
 }
 
 std::string summary(const TrainOutcome& outcome, const std::filesystem::path& folder, const Config& config) {
-  std::string text = fmt::format("{}, loss {:.4f} nats a token", counted(outcome.steps, "step"), outcome.loss);
+  std::string text =
+      fmt::format("{}, loss {:.4f} nats a token", counted(outcome.steps, "step"), outcome.loss);
   if (outcome.validation_loss == outcome.validation_loss) {
     text += fmt::format(", validation loss {:.4f}", outcome.validation_loss);
   }
@@ -157,18 +158,18 @@ int train(const TrainCommand& command) {
                           : std::filesystem::path(command.out);
   const RunFolder run(folder);
   const bool goes_on = command.resume && run.holds_run();
-  require<ConfigError>(!command.resume || goes_on || !command.config.says_nothing() || run.latest(),
-                       "\"{}\" holds no run to go on with; name the folder of one with --out, or say what to "
-                       "train",
-                       excerpt(folder.string()));
+  require<ConfigError>(
+      !command.resume || goes_on || !command.config.says_nothing() || run.latest(),
+      "\"{}\" holds no run to go on with; name the folder of one with --out, or say what to train",
+      excerpt(folder.string()));
   const std::optional<ResolvedConfig> start = goes_on ? std::nullopt : start_of(command);
   ResolvedConfig config = command.config.resolve(goes_on ? run.config_file().string() : "", start);
   if (start && command.config.names_preset()) warn_of_preset(*start, config);
   if (start) warn_of_length(*start, config);
   if (!config.config.compare.variants.empty() && !goes_on)
     spdlog::warn(
-        "the configuration has [[compare.variant]] tables: they are for tapeline compare; this trains "
-        "what stands beside them");
+        "the configuration has [[compare.variant]] tables: they are for tapeline compare; this trains what "
+        "stands beside them");
   for (const std::string& warning : positional_warnings(config.config)) spdlog::warn("{}", warning);
   if (goes_on)
     config.origins = run.origins();  // as it began: claim() sees to it that the values are the same
