@@ -1,6 +1,7 @@
 #include "experiments/commands/train.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <limits>
 #include <memory>
@@ -29,6 +30,7 @@
 namespace tapeline {
 namespace {
 
+constexpr std::string_view goes_on_with_input = "--resume goes on, with the same text on standard input";
 constexpr Index not_given = std::numeric_limits<Index>::min();
 
 struct TrainCommand {
@@ -103,8 +105,9 @@ std::string summary(const TrainOutcome& outcome, const std::filesystem::path& fo
   text += fmt::format("\nsaved as {}\n", outcome.checkpoint.string());
   if (!outcome.complete) {
     return text +
-           fmt::format("stopped by --budget after step {} of {}; the same command with --resume goes on\n",
-                       outcome.steps, config.train.steps);
+           fmt::format("stopped by --budget after step {} of {}; the same command with --resume goes on{}\n",
+                       outcome.steps, config.train.steps,
+                       config.data.source == "-" ? ", with the same text on standard input" : "");
   }
   return text + fmt::format("next: tapeline evaluate {}{}\n", shell_quoted(folder.string()),
                             config.data.source == "-" ? " --text FILE" : "");
@@ -150,6 +153,41 @@ void warn_of_length(const ResolvedConfig& start, const ResolvedConfig& config) {
       before, now, now, fmt::join(keys, ", "));
 }
 
+// Standard input is gone once it is read, and the run keeps a digest of the text only.
+bool reads_standard_input(const Config& config) { return config.data.source == "-"; }
+
+std::string resume_with_input(const std::filesystem::path& folder) {
+  return fmt::format("give the same text there again: tapeline train --out {} --resume < FILE",
+                     shell_quoted(folder.string()));
+}
+
+/// Before the text is read: whoever goes on must give it again.
+void check_input_of_resumed(const Config& config, const std::filesystem::path& folder) {
+  require<ConfigError>(
+      !reads_standard_input(config) || ::isatty(STDIN_FILENO) == 0,
+      "--resume: the run in \"{}\" is trained on standard input, which is a terminal now; {}",
+      excerpt(folder.string()), resume_with_input(folder));
+}
+
+/// Before a first run begins: what its text must be kept for.
+void tell_input_is_needed(const Config& config, const std::filesystem::path& folder) {
+  if (!reads_standard_input(config)) return;
+  spdlog::info("the text comes from standard input and is not kept; to go on with this run, {}",
+               resume_with_input(folder));
+}
+
+Corpus training_corpus(ResolvedConfig& config, const Checkpoint* earlier, const std::filesystem::path& folder,
+                       bool goes_on) {
+  const SplitRule split = [&](Index tokens) { return configured_splits(config.config, tokens); };
+  try {
+    return load_training_corpus(config, split, earlier);
+  } catch (const DataError& error) {
+    if (!goes_on || !reads_standard_input(config.config)) throw;
+    fail<DataError>("--resume: {}; the run in \"{}\" is trained on standard input: {}", error.what(),
+                    excerpt(folder.string()), resume_with_input(folder));
+  }
+}
+
 int train(const TrainCommand& command) {
   command.output.set_up_computing();
   const double budget = command.budget.empty() ? 0 : parse_duration(command.budget, "--budget");
@@ -180,14 +218,16 @@ int train(const TrainCommand& command) {
 
   const std::optional<Checkpoint> earlier =
       whole ? std::optional<Checkpoint>() : earlier_checkpoint(command, run);
-  const SplitRule split = [&](Index tokens) { return configured_splits(config.config, tokens); };
-  const Corpus corpus = load_training_corpus(config, split, earlier ? &*earlier : nullptr);
+  if (goes_on && !command.config.dry_run()) check_input_of_resumed(config.config, folder);
+  const Corpus corpus = training_corpus(config, earlier ? &*earlier : nullptr, folder, goes_on);
   if (command.config.dry_run()) return dry_run(config, command.output);
+  if (!goes_on) tell_input_is_needed(config.config, folder);
   const TrainingText text{corpus.store, *corpus.tokenizer, corpus.splits};
 
   TrainOptions options;
   options.folder = folder;
   options.resume = command.resume;
+  if (reads_standard_input(config.config)) options.goes_on = goes_on_with_input;
   if (!command.from.empty()) options.from = resolve_checkpoint(command.from);
   options.budget_seconds = budget;
   options.progress = progress_style(command.output.quiet);
