@@ -47,24 +47,10 @@ AskedClaims read_words(const ClaimsOptions& options) {
   return asked;
 }
 
-/// A comparison, and the folders that it was read from.
-struct GivenComparison {
-  std::vector<std::filesystem::path> folders;
-  Comparison comparison;
-};
-
-/// Folders that belong together, shares or seeds of one comparison, count as one.
-std::vector<GivenComparison> read_comparisons(const std::vector<std::filesystem::path>& folders) {
-  std::vector<GivenComparison> all;
-  for (const std::vector<std::filesystem::path>& together : group_comparisons(folders))
-    all.push_back({together, read_comparison(together)});
-  return all;
-}
-
 /// By the first comparison that has what the claim is about.
-ClaimFinding test_on(const Claim& claim, const std::vector<GivenComparison>& given) {
+ClaimFinding test_on(const Claim& claim, const std::vector<StoredComparison>& given) {
   ClaimFinding found = test_claim(claim, given.empty() ? nullptr : &given.front().comparison);
-  for (const GivenComparison& one : given) {
+  for (const StoredComparison& one : given) {
     if (claim.judge == nullptr || given.size() == 1) break;
     found = test_claim(claim, &one.comparison);
     if (found.verdict == ClaimVerdict::needs_comparison) continue;
@@ -75,7 +61,7 @@ ClaimFinding test_on(const Claim& claim, const std::vector<GivenComparison>& giv
 }
 
 std::vector<TestedClaim> test_claims(const AskedClaims& asked) {
-  const std::vector<GivenComparison> given = read_comparisons(asked.folders);
+  const std::vector<StoredComparison> given = read_comparisons(asked.folders);
   std::vector<TestedClaim> tested;
   for (const ClaimGroup& group : claim_groups()) {
     for (const Claim& claim : group.claims) {

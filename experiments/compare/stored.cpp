@@ -216,37 +216,13 @@ bool belong_together(const StoredFolder& first, const StoredFolder& other) {
   return one.empty() || two.empty() || one == two;
 }
 
-}  // namespace
-
-std::vector<std::vector<fs::path>> group_comparisons(const std::vector<fs::path>& folders) {
-  std::vector<StoredFolder> first;  // of each group; of those the first that knows its text
-  std::vector<std::vector<fs::path>> groups;
-  for (const fs::path& folder : folders) {
-    StoredFolder opened = open_folder(folder);
-    std::size_t place = 0;
-    while (place < first.size() && !belong_together(first[place], opened)) ++place;
-    if (place == first.size()) {
-      groups.emplace_back();
-      first.push_back(std::move(opened));
-    } else if (text_of(first[place]).empty()) {
-      first[place] = std::move(opened);  // perhaps it knows of which text they are
-    }
-    groups[place].push_back(folder);
-  }
-  return groups;
-}
-
-Comparison read_comparison(const std::vector<std::filesystem::path>& folders) {
-  require<ConfigError>(!folders.empty(),
-                       "comparison: no folder is given; name one that tapeline compare made");
+/// The comparison that these folders are parts of, which has been required of them.
+Comparison gathered_comparison(const std::vector<StoredFolder>& stored) {
   std::vector<std::string> names;
-  for (const fs::path& folder : folders) names.push_back(folder.string());
-  std::vector<StoredFolder> stored;
   Gathered gathered;
-  for (const fs::path& folder : folders) {
-    stored.push_back(open_folder(folder));
-    require_same_comparison(stored.front(), stored.back());
-    gathered.add(stored.back());
+  for (const StoredFolder& folder : stored) {
+    names.push_back(folder.path.string());
+    gathered.add(folder);
   }
 
   Comparison comparison;
@@ -279,6 +255,45 @@ Comparison read_comparison(const std::vector<std::filesystem::path>& folders) {
   }
   comparison.command = fmt::format("{}", fmt::join(commands, "\n"));
   return comparison;
+}
+
+}  // namespace
+
+Comparison read_comparison(const std::vector<fs::path>& folders) {
+  require<ConfigError>(!folders.empty(),
+                       "comparison: no folder is given; name one that tapeline compare made");
+  std::vector<StoredFolder> stored;
+  for (const fs::path& folder : folders) {
+    stored.push_back(open_folder(folder));
+    require_same_comparison(stored.front(), stored.back());
+  }
+  return gathered_comparison(stored);
+}
+
+std::vector<StoredComparison> read_comparisons(const std::vector<fs::path>& folders) {
+  struct Group {
+    std::vector<StoredFolder> folders;
+    std::size_t known = 0;  // the first of them that knows its text
+  };
+  std::vector<Group> groups;
+  for (const fs::path& folder : folders) {
+    StoredFolder opened = open_folder(folder);
+    const auto group = std::ranges::find_if(
+        groups, [&](const Group& one) { return belong_together(one.folders[one.known], opened); });
+    if (group == groups.end()) {
+      groups.emplace_back().folders.push_back(std::move(opened));
+      continue;
+    }
+    if (text_of(group->folders[group->known]).empty()) group->known = group->folders.size();
+    group->folders.push_back(std::move(opened));
+  }
+  std::vector<StoredComparison> all;
+  for (const Group& group : groups) {
+    StoredComparison& one = all.emplace_back();
+    for (const StoredFolder& folder : group.folders) one.folders.push_back(folder.path);
+    one.comparison = gathered_comparison(group.folders);
+  }
+  return all;
 }
 
 }  // namespace tapeline

@@ -33,20 +33,28 @@ std::vector<Entrant> entrants_at(const std::vector<ResultRow>& rows, const std::
 }
 
 /// How many are below it on the seeds that both have.
-Index count_below(const std::vector<Entrant>& entrants, const Entrant& one) {
-  return std::ranges::count_if(entrants, [&](const Entrant& other) {
-    return paired_difference(other.bits, one.bits).mean < 0;  // without a common seed NaN: not below
+Index count_below(const std::vector<BySeed>& figures, const BySeed& one) {
+  return std::ranges::count_if(figures, [&](const BySeed& other) {
+    return paired_difference(other, one).mean < 0;  // without a common seed NaN: not below
   });
 }
 
 }  // namespace
 
+std::size_t leader_of(const std::vector<BySeed>& figures) {
+  const auto leader = std::ranges::min_element(figures, {}, [&](const BySeed& one) {
+    return std::pair(count_below(figures, one), estimate_over_seeds(one).mean);
+  });
+  return static_cast<std::size_t>(leader - figures.begin());
+}
+
 Ranking ranking_at(const std::vector<ResultRow>& rows, const std::vector<Series>& all, Index length) {
   const std::vector<Entrant> entrants = entrants_at(rows, all, length);
   Ranking ranking;
   if (entrants.empty()) return ranking;
-  const Entrant& leader = *std::ranges::min_element(
-      entrants, {}, [&](const Entrant& one) { return std::pair(count_below(entrants, one), one.mean); });
+  std::vector<BySeed> figures;
+  for (const Entrant& one : entrants) figures.push_back(one.bits);
+  const Entrant& leader = entrants[leader_of(figures)];
 
   std::vector<Estimate> behind;
   for (const Entrant& one : entrants) {

@@ -23,6 +23,10 @@ struct Ranking {
   const Series& leader() const { return *order.front(); }
 };
 
+/// The place of the one that the fewest others are below on the seeds that both have, of several the one with
+/// the lowest mean: who leads, where some lack a seed. None is empty, there is one at least.
+std::size_t leader_of(const std::vector<BySeed>& figures);
+
 Ranking ranking_at(const std::vector<ResultRow>& rows, const std::vector<Series>& all, Index length);
 
 }  // namespace tapeline

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <utility>
 
+#include "experiments/report/ranking.h"
 #include "experiments/report/tables.h"
 #include "experiments/report/variants.h"
 
@@ -13,23 +15,25 @@ namespace {
 struct Candidate {
   const Series* series = nullptr;
   const SeriesPoint* point = nullptr;
+  BySeed bits;  ///< a byte
 };
 
-/// The lowest mean in sliding windows that `fits` takes, among those with the most seeds.
+/// The best in sliding windows that `fits` takes: compared on the seeds that two have, as in a ranking, since
+/// seeds differ more than encodings do.
 template <class Fits>
-Candidate best_sliding(const std::vector<Series>& all, Fits fits) {
-  Candidate best;
+Candidate best_sliding(const std::vector<ResultRow>& rows, const std::vector<Series>& all, Fits fits) {
+  std::vector<Candidate> candidates;
+  std::vector<BySeed> figures;
   for (const Series& series : all) {
     for (const SeriesPoint& point : series.points) {
-      const Estimate& loss = point.bits_per_byte;
-      if (point.cell.protocol != Protocol::sliding || loss.count == 0 || !fits(point.cell)) continue;
-      const bool better =
-          best.point == nullptr || loss.count > best.point->bits_per_byte.count ||
-          (loss.count == best.point->bits_per_byte.count && loss.mean < best.point->bits_per_byte.mean);
-      if (better) best = {&series, &point};
+      if (point.cell.protocol != Protocol::sliding || !fits(point.cell)) continue;
+      BySeed bits = by_seed(rows, series, point.cell, &EvaluationResult::bits_per_byte);
+      if (bits.empty()) continue;
+      figures.push_back(bits);
+      candidates.push_back({&series, &point, std::move(bits)});
     }
   }
-  return best;
+  return candidates.empty() ? Candidate{} : candidates[leader_of(figures)];
 }
 
 /// "rope with 1.869", "alibi with 2.011 at 128".
@@ -44,13 +48,11 @@ std::string window_advice(const std::vector<ResultRow>& rows, const std::vector<
   const Index trained = all.empty() ? 0 : common_train_length(all);
   if (trained == 0) return {};
   const Candidate kept = best_sliding(
-      all, [&](const EvaluationCell& cell) { return cell.length == trained && cell.stride == 1; });
+      rows, all, [&](const EvaluationCell& cell) { return cell.length == trained && cell.stride == 1; });
   const Candidate longer =
-      best_sliding(all, [&](const EvaluationCell& cell) { return cell.length > trained; });
+      best_sliding(rows, all, [&](const EvaluationCell& cell) { return cell.length > trained; });
   if (kept.point == nullptr || longer.point == nullptr) return {};
-  const Estimate gain =
-      paired_difference(by_seed(rows, *longer.series, longer.point->cell, &EvaluationResult::bits_per_byte),
-                        by_seed(rows, *kept.series, kept.point->cell, &EvaluationResult::bits_per_byte));
+  const Estimate gain = paired_difference(longer.bits, kept.bits);
   if (gain.count == 0 || !std::isfinite(gain.mean)) return {};
   const std::string stays = fmt::format("a window of {} that moves on token by token, best for {}",
                                         number_text(trained), named(kept, false));

@@ -105,12 +105,25 @@ TEST_CASE("folders are grouped by their comparison, in any order, whatever is fi
   record.corpus_digest = "d2";
   Folders::add(text, "rope-seed1", record);
   using Groups = std::vector<std::vector<fs::path>>;
-  CHECK(group_comparisons({begun, longer, one, later}) == Groups{{begun, one, later}, {longer}});
-  CHECK(group_comparisons({one, text, begun}) == Groups{{one, begun}, {text}});
-  CHECK(group_comparisons({begun, one, text}) == Groups{{begun, one}, {text}});
+  const auto groups_of = [](const std::vector<fs::path>& given) {
+    Groups groups;
+    for (const StoredComparison& stored : read_comparisons(given)) {
+      groups.push_back(stored.folders);
+      // The same as when its folders are read alone.
+      const Comparison alone = read_comparison(stored.folders);
+      CHECK(results_csv(result_rows(stored.comparison.cells)) == results_csv(result_rows(alone.cells)));
+      CHECK(stored.comparison.folders == alone.folders);
+      CHECK(stored.comparison.planned == alone.planned);
+      CHECK(stored.comparison.text_digest == alone.text_digest);
+    }
+    return groups;
+  };
+  CHECK(groups_of({begun, longer, one, later}) == Groups{{begun, one, later}, {longer}});
+  CHECK(groups_of({one, text, begun}) == Groups{{one, begun}, {text}});
+  CHECK(groups_of({begun, one, text}) == Groups{{begun, one}, {text}});
   CHECK(read_comparison({begun, one}).cells.size() == 1);
   CHECK(read_comparison({one, begun}).cells.size() == 1);
-  CHECK_THROWS_AS(group_comparisons({one, folders / "nothing"}), FileError);
+  CHECK_THROWS_AS(read_comparisons({one, folders / "nothing"}), FileError);
 }
 
 }  // namespace
