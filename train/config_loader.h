@@ -81,7 +81,8 @@ std::vector<ConfigDifference> config_difference(const Config& first, const Confi
 /// The same between a run and what it is to go on with: the number of threads may change, which whoever goes
 /// on is told costs the last bits.
 std::vector<ConfigDifference> run_difference(const Config& first, const Config& second);
-/// The differences on one line: `model.width 128, now 256; train.steps 700, now 10`.
+/// The differences on one line, `between` the two values of each: `model.width 128, now 256; train.steps 700,
+/// now 10`.
 std::string describe(const std::vector<ConfigDifference>& differences, std::string_view between = ", now ");
 
 /// All variants a comparison trains: compare.encodings, each a variant of that name which sets

@@ -123,7 +123,6 @@ class Run {
   }
 
   void begin_or_restore() {
-    folder_.require_none("cells", "a comparison");
     if (folder_.holds_run()) {
       folder_.claim(resolved_);  // another configuration is the better thing to hear of first
       require<ConfigError>(
@@ -131,6 +130,7 @@ class Run {
           "\"{}\" holds a run already; give --resume to go on with it, or another folder with --out",
           folder_.path().string());
     }
+    folder_.require_none("cells", "a comparison");
     if (!options_.resume) folder_.require_vacant();
     folder_.make();
     lock_.emplace(folder_.path(), "train");

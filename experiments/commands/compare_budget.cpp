@@ -7,7 +7,6 @@
 #include "core/counted.h"
 #include "core/error.h"
 #include "core/excerpt.h"
-#include "core/files.h"
 #include "experiments/compare/budget.h"
 #include "experiments/duration.h"
 #include "train/log.h"

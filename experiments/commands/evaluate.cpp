@@ -145,17 +145,23 @@ void warn_of_short_text(const EvaluationPlan& plan, const TokenStore& text, bool
       by_hand ? "" : " with --text");
 }
 
-// A loss that is no number fails the command. A length that is refused stands in the table.
-int verdict(const std::vector<EvaluationResult>& results) {
+// A loss that is no number fails the command, and so does a length that was named and is refused: the results
+// tell why.
+int verdict(const std::vector<EvaluationResult>& results, bool lengths_named) {
   int code = exit_code::done;
   std::string told;
+  std::set<Index> refused;
   for (const EvaluationResult& result : results) {
+    if (result.status == "refused") refused.insert(result.cell.length);
     if (result.status != "diverged") continue;
     code = exit_code::failed;
     if (result.reason != told) write_error("evaluate: " + result.reason);
     told = result.reason;
   }
-  return code;
+  if (refused.empty() || !lengths_named) return code;
+  write_error(fmt::format("evaluate: --lengths names {}, refused by the model as the results tell",
+                          fmt::join(refused, " and ")));
+  return exit_code::failed;
 }
 
 int evaluate(const EvaluateCommand& command) {
@@ -199,7 +205,7 @@ int evaluate(const EvaluateCommand& command) {
                                 .not_measured = command.probes.empty() ? std::vector<std::string>()
                                                                        : probes_without_work(config.config)};
   write_output(command.output.json ? evaluation_json(report) : evaluation_table(report, terminal_width()));
-  return verdict(report.results);
+  return verdict(report.results, !command.lengths.empty());
 }
 
 std::vector<std::string> probe_offers() {
@@ -286,7 +292,7 @@ Command evaluate_command() {
       "attention (entropy, weight on the first tokens and distance by head). history and shuffle are "
       "measured at the trained length and at the longest one up to --sliding-up-to, and take the longest.",
       "A length that the encoding refuses (past the rows of a learned table) stands in the table as refused; "
-      "where every length is, nothing is measured and the exit status is 1."};
+      "when it was named on the command line the exit status is 1."};
   options->output.add_to(command);
   return command;
 }

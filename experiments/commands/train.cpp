@@ -195,6 +195,7 @@ int train(const TrainCommand& command) {
       command.out.empty() ? std::filesystem::path("runs") / ("train-" + command.config.name())
                           : std::filesystem::path(command.out);
   const RunFolder run(folder);
+  run.require_none("cells", "a comparison");
   const bool goes_on = command.resume && run.holds_run();
   require<ConfigError>(
       !command.resume || goes_on || !command.config.says_nothing() || run.latest(),

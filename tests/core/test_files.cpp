@@ -113,6 +113,13 @@ TEST_CASE("files: errors name the path and the reason") {
         "cannot write \"" + missing.string() + "\": No such file or directory");
   CHECK(error_text([&] { read_file(folder.path()); }) ==
         "cannot read \"" + folder.path().string() + "\": Is a directory");
+  const fs::path pipe = folder.path() / "pipe";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);  // nobody writes into it: whoever waited would wait for ever
+  for (const fs::path& other : {pipe, fs::path("/dev/zero")}) {
+    CHECK(error_text([&] { read_file(other); }) ==
+          "cannot read \"" + other.string() +
+              "\": it is a device, a pipe or a socket, and should be a regular file");
+  }
 }
 
 TEST_CASE("files: what a killed process left is removed by the next save; what another one writes is not") {

@@ -1,9 +1,12 @@
 #include <doctest/doctest.h>
 
+#include <filesystem>
+
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "experiments/claims/listing.h"
+#include "experiments/compare/cell_record.h"
 #include "experiments/table.h"
 #include "tests/experiments/shell.h"
 #include "tests/support/kinds.h"
@@ -124,11 +127,13 @@ TEST_CASE("claims: the models of a comparison are asked" * needs({"rope", "alibi
   CHECK(first.out == shell("$tapeline claims runs/both begun rope-extrapolates").out);
   CHECK(contains(first.out, "rope from 16 to 32: "));
   // Results that differ are no other comparison, but a fault to be told.
-  check_refused(
-      shell("mkdir -p spoilt; cp -r runs/both/. spoilt; "
-            "sed -i 's/\"scored_bytes\": /\"scored_bytes\": 1/' spoilt/cells/rope-seed0/result.json; "
-            "$tapeline claims runs/both spoilt rope-extrapolates"),
-      2, {"both hold rope, seed 0, and its results differ"});
+  REQUIRE(shell("mkdir -p spoilt; cp -r runs/both/. spoilt").code == 0);
+  const std::filesystem::path cell = shell.folder() / "spoilt/cells/rope-seed0";
+  CellRecord record = read_record(cell);
+  record.results.front().result.scored_bytes += 1;
+  write_record(cell, record);
+  check_refused(shell("$tapeline claims runs/both spoilt rope-extrapolates"), 2,
+                {"both hold rope, seed 0, and its results differ"});
   CHECK(shell("$tapeline claims --compare runs/both rope-extrapolates").out ==
         shell("$tapeline claims rope-extrapolates runs/both").out);
 }

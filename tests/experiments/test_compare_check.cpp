@@ -2,8 +2,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/seal.h"
 #include "experiments/compare/cell_record.h"
 #include "tests/experiments/shell.h"
+#include "train/config_loader.h"
 
 namespace tapeline::test {
 namespace {
@@ -28,6 +30,11 @@ void change_records(const Shell& shell, double nats) {
     }
     write_record(cell, record);
   }
+}
+
+/// The text of a config.toml that was changed, as if tapeline had written it so.
+std::string resealed(const std::string& text) {
+  return sealed(text.substr(0, text.rfind(stored_config_seal.opening)), stored_config_seal);
 }
 
 TEST_CASE(
@@ -80,12 +87,12 @@ TEST_CASE("compare --check looks at the criteria that compare.primary names, and
   const std::string before = "primary = [\"C1\", \"C2\", \"C4\", \"C5\"]";
   REQUIRE(contains(other, before));
   other.replace(other.find(before), before.size(), "primary = [\"C12\"]");
-  shell.write("run/config.toml", other);
+  shell.write("run/config.toml", resealed(other));
   CHECK(shell("$tapeline report run --check --quiet").code == 0);
   CHECK(shell(judged_comparison + "run --check --set compare.primary=C12").code == 0);
   // A folder of before there was the key has the default.
   other.replace(other.find("primary = [\"C12\"]"), 17, "");
-  shell.write("run/config.toml", other);
+  shell.write("run/config.toml", resealed(other));
   CHECK(shell("$tapeline report run --check --quiet").code == 4);
   CHECK(contains(shell("$tapeline report --help").out, "compare.primary"));
 }

@@ -146,7 +146,7 @@ TEST_CASE("what does not belong together, or is no comparison, is refused by nam
   Folders::add(one, "rope-seed0", sample_record(0));
   const fs::path longer = folders.begin("longer", two_encodings({{"train.steps", "300", "--set"}}));
   Folders::add(longer, "rope-seed0", sample_record(0));
-  CHECK(contains(why_refused({one, longer}), "do not belong together: train.steps 250, now 300"));
+  CHECK(contains(why_refused({one, longer}), "do not belong together: train.steps 250 and 300"));
 
   const fs::path other_text = folders.begin("text", two_encodings());
   CellRecord record = sample_record(1);
@@ -162,7 +162,7 @@ TEST_CASE("what does not belong together, or is no comparison, is refused by nam
   const fs::path begun = folders.begin("begun", two_encodings());
   CHECK(contains(why_refused({begun}), "none of its cells is finished"));
   write_file(comparison_file(one), "nonsense");
-  CHECK(contains(why_refused({one}), "is not the file that compare keeps there"));
+  CHECK(contains(why_refused({one}), "is not the file that compare wrote there"));
 }
 
 }  // namespace

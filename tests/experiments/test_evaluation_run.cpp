@@ -35,10 +35,10 @@ TEST_CASE("evaluation counter: one count over evaluations and probes, from nothi
   const std::string first = counter.text(0);
   CHECK(first.starts_with("[1/4] length 16, non-overlapping · 0% of everything · "));
   CHECK(first.ends_with(" left"));
-  CHECK(contains(first, "? left"));  // nothing is done: nothing is known
+  CHECK(test::contains(first, "? left"));  // nothing is done: nothing is known
   const double half = percent(counter.text(0.5)), whole = percent(counter.text(1));
   CHECK(half < whole);
-  CHECK_FALSE(contains(counter.text(0.5), "?"));
+  CHECK_FALSE(test::contains(counter.text(0.5), "?"));
   counter.begin("length 16, sliding, stride 1");
   CHECK(counter.text(0).starts_with("[2/4]"));
   CHECK(percent(counter.text(0)) == whole);

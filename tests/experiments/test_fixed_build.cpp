@@ -61,7 +61,7 @@ void make_run(const Shell& shell, const std::string& kind) {
   save_checkpoint(file,
                   {.model = *model, .optimizer = optimizer.get(), .config = config, .record = made.record()});
   const std::string text = resolved_text(config.config);
-  std::ofstream(shell.folder() / "run/config.toml") << text;
+  std::ofstream(shell.folder() / "run/config.toml") << sealed(text, stored_config_seal);
 }
 
 TEST_CASE("fixed build: a checkpoint of a kind that is left out is refused, inspect reads it" *

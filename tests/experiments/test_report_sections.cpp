@@ -1,12 +1,15 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <csignal>
+#include <filesystem>
 #include <numbers>
 #include <regex>
 #include <set>
 #include <string>
 
 #include "core/files.h"
+#include "experiments/commands/conclusion.h"
 #include "experiments/report/attention_internals.h"
 #include "experiments/report/context_probes.h"
 #include "experiments/report/cost.h"
@@ -18,6 +21,7 @@
 #include "experiments/report/sweep_table.h"
 #include "tests/experiments/comparison_samples.h"
 #include "tests/experiments/report_samples.h"
+#include "tests/support/stop_signal.h"
 #include "tests/support/surroundings.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/text.h"
@@ -237,6 +241,16 @@ TEST_CASE("the report made again is the same, byte for byte") {
     CHECK_MESSAGE(read_file(entry.path()) == read_file(folder / "b" / "figures" / entry.path().filename()),
                   entry.path().string());
   }
+}
+
+TEST_CASE("a signal while the report is made: stopped, nothing half-written") {
+  const test::TemporaryFolder folder;
+  const SignalGuard signals;
+  test::send_stop_signal(SIGTERM);
+  CHECK_THROWS_AS(conclude(full_comparison(2), folder / "a"), Stopped);
+  clear_signal();
+  CHECK_FALSE(std::filesystem::exists(folder / "a/report.html"));
+  CHECK_FALSE(std::filesystem::exists(folder / "a/claims.json"));
 }
 
 TEST_CASE("a comparison that is not complete says so first, with what is missing") {

@@ -46,7 +46,8 @@ TEST_CASE("train, evaluate, generate: one model from text to text" *
     CHECK(contains(table.out, "refused"));
     CHECK(contains(table.out, "nats/token"));
     const Ran named = shell("$tapeline evaluate run --lengths 16,32 --protocol nonoverlapping --json");
-    CHECK(named.code == 0);
+    CHECK(named.code == 1);
+    CHECK(contains(named.err, "evaluate: --lengths names 32, refused by the model as the results tell\n"));
     CHECK(named.err.find("past them") == std::string::npos);  // it is in the result
     const auto json = nlohmann::json::parse(named.out);
     REQUIRE(json.at("results").size() == 2);

@@ -34,9 +34,9 @@ TEST_CASE("wrappers: a model with a pattern is trained, told, inspected, evaluat
       shell("$tapeline evaluate run --lengths 16,48 --positional randomized.evaluation=sample --quiet");
   CHECK(sampled.code == 0);
   const Ran refused = shell("$tapeline evaluate run --lengths 16,64 --quiet");
-  CHECK(refused.code == 0);
-  CHECK(one_line(refused.err));  // a warning, before anything is measured
-  CHECK(contains(refused.err, "longest length 64"));
+  CHECK(refused.code == 1);
+  CHECK(contains(refused.err, "longest length 64"));  // a warning, before anything is measured
+  CHECK(contains(refused.err, "--lengths names 64, refused by the model"));
   CHECK(contains(refused.out, "randomized positions end at row 48, length 64 is past them"));
   CHECK(shell("$tapeline generate run --prompt let --tokens 80 --quiet").code == 0);
   check_refused(shell("$tapeline evaluate run --positional score.scale=none"), 2,

@@ -128,7 +128,7 @@ TEST_CASE(
   const std::string text = fmt::format(
       "[positional]\nkind = \"{0}\"\n[compare]\nencodings = [\"{0}\", \"{1}\"]\n", test::any_kind(), other);
   std::filesystem::create_directories(folder / "run");
-  folder.write("run/config.toml", text);
+  folder.write("run/config.toml", sealed(text, stored_config_seal));
   ConfigSources sources;
   sources.file = folder / "run/config.toml";
   CHECK_THROWS_AS(resolve_config(sources), ConfigError);
