@@ -1,5 +1,7 @@
 #include "core/seal.h"
 
+#include <utility>
+
 #include "core/error.h"
 #include "core/sha256.h"
 

@@ -162,10 +162,12 @@ std::vector<std::pair<std::string, std::string>> environment_settings() {
 
 std::string stored_config_text(const std::filesystem::path& file) {
   std::string text = read_file(file);
-  require<FileError>(has_seal(text, stored_config_seal),
-                     "\"{}\" does not end with the digest of what tapeline writes there: it was cut short or "
-                     "changed, or is not tapeline's; put it back as it was, or give another folder",
-                     file.string());
+  require<FileError>(
+      has_seal(text, stored_config_seal),
+      "\"{}\" does not end with the digest of what tapeline writes there: it was cut short or "
+      "changed, or is of another program or an early build; put it back as it was, or give another "
+      "folder",
+      file.string());
   return text;
 }
 

@@ -46,12 +46,6 @@ void validate_sweep(const ResolvedConfig& resolved) {
   require<ConfigError>(sweep.size() != 1 && different.size() == sweep.size(),
                        "{}: two or more different multiples, as [0.5, 1, 2]; [] for no sweep",
                        named(resolved, "compare.sweep"));
-  if (sweep.empty()) return;
-  const Both both{resolved};
-  both("compare.sweep", "optimizer.lr", resolved.config.optimizer.lr > 0,
-       "every rate of the sweep would be 0");
-  both("compare.sweep", "train.steps", resolved.config.train.steps > 0,
-       "without a step no rate is better than another");
 }
 
 void validate_comparison(const Config& config) {

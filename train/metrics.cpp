@@ -1,7 +1,9 @@
 #include "train/metrics.h"
 
 #include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 
 #include "core/error.h"
@@ -13,7 +15,8 @@ namespace {
 
 // The lines of steps up to `step`; a last line cut short by a kill has no meaning and goes.
 std::string lines_up_to(const std::filesystem::path& path, Index step) {
-  std::ifstream file(path, std::ios::binary);
+  if (!std::filesystem::exists(path)) return {};
+  std::istringstream file(read_file(path));
   std::string kept, line;
   while (std::getline(file, line)) {
     const auto object = nlohmann::json::parse(line, nullptr, false);

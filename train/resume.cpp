@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "core/counted.h"
 #include "core/error.h"
 #include "core/excerpt.h"
 #include "data/character_tokenizer.h"
@@ -48,9 +49,10 @@ void check_resumable(const Checkpoint& checkpoint, const Config& config, const T
       name, now.corpus_source, stored.corpus_digest.substr(0, 12), now.corpus_digest.substr(0, 12));
   if (stored.threads > 0 && stored.threads != now.threads && stored.step < config.train.steps) {
     spdlog::warn(
-        "{}trained with {} thread{} up to step {}, now with {}: the result will not be bit-identical to that "
-        "of a run at one count",
-        prefix, stored.threads, stored.threads == 1 ? "" : "s", stored.step, now.threads);
+        "{}trained with {} up to step {}, now with {}: the result will not be bit-identical to that of a run "
+        "at "
+        "one count",
+        prefix, counted(stored.threads, "thread"), stored.step, now.threads);
   }
 }
 

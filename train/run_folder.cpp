@@ -80,8 +80,9 @@ fs::path RunFolder::checkpoint_file(Index step) const { return checkpoints() / c
 
 void RunFolder::make() const {
   std::error_code error;
-  require<FileError>(!fs::exists(folder_, error) || fs::is_directory(folder_, error),
-                     "\"{}\" is no folder; choose another place with --out", excerpt(folder_.string(), 200));
+  require<ConfigError>(!fs::exists(folder_, error) || fs::is_directory(folder_, error),
+                       "\"{}\" is no folder; choose another place with --out",
+                       excerpt(folder_.string(), 200));
   fs::create_directories(folder_, error);
   require<FileError>(!error, "\"{}\": the run folder cannot be made: {}; choose another place with --out",
                      excerpt(folder_.string(), 200), error.message());
@@ -115,8 +116,10 @@ void RunFolder::require_vacant(std::initializer_list<const char*> names) const {
 }
 
 void RunFolder::require_none(const char* name, const char* what) const {
-  require<ConfigError>(!fs::exists(folder_ / name), "\"{}\" holds {} ({}); choose another folder with --out",
-                       folder_.string(), what, name);
+  std::error_code error;  // a name that no folder can have: told where it is made
+  require<ConfigError>(!fs::exists(folder_ / name, error),
+                       "\"{}\" holds {} ({}); choose another folder with --out", folder_.string(), what,
+                       name);
 }
 
 void RunFolder::require_vacant() const {

@@ -24,7 +24,8 @@ class RunFolder {
   /// The same, for writing: makes the folder it stands in.
   std::filesystem::path make_checkpoint_file(Index step) const;
 
-  /// Makes the folder. Throws FileError.
+  /// Makes the folder. Throws ConfigError where something else has its name, FileError when it cannot be
+  /// made.
   void make() const;
   /// Makes the folder and writes the configuration, when there is none yet. Throws ConfigError with the
   /// differing keys when the folder holds another one.

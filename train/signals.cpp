@@ -21,8 +21,6 @@ constexpr std::array stopping{SIGINT, SIGTERM, SIGHUP};
 // One wish to stop may come twice: to the program and to its process group (timeout, a wrapper that passes it
 // on).
 constexpr std::chrono::milliseconds one_wish{500};
-// What the program ends with when a signal stops it.
-constexpr int status_of_stopped = 3;
 std::atomic<int> pending = 0;
 // Held while a signal is taken, so that work which may be left at once is not over in between.
 std::mutex leaving;

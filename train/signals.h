@@ -5,6 +5,9 @@
 
 namespace tapeline {
 
+/// What the program ends with when a signal stops it.
+inline constexpr int status_of_stopped = 3;
+
 /// Thrown when a signal asked the program to stop and everything has been saved: exit code 3. Not an error.
 class Stopped : public std::exception {
  public:
@@ -24,7 +27,7 @@ class SignalGuard {
 };
 
 /// While one exists within a SignalGuard, a signal ends the program at once, with the exit status of a
-/// stopped one (3), after `last_words`, which another thread than this one calls: for work that has nothing
+/// stopped one, after `last_words`, which another thread than this one calls: for work that has nothing
 /// to save and cannot be interrupted for longer than anybody waits, as one op on very long operands. Throws
 /// Stopped where a signal is pending already. One at a time.
 class LeaveAtOnce {

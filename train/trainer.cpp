@@ -118,7 +118,8 @@ class Run {
     return Checkpoint(latest);
   } catch (const FileError& error) {
     fail<FileError>(
-        "{}; or remove it and the file latest beside it, and the run goes on from the checkpoint before",
+        "{}; or remove it and the file latest beside it, and the run goes on from an earlier one, or begins "
+        "anew",
         error.what());
   }
 

@@ -132,6 +132,7 @@ class BackwardTile {
     };
     clear(0, begin);
     for (Index j = begin; j < end; ++j) {
+      // At most 0 but for rounding: the score is the one that log_sum was made of.
       const auto weight = exponential(d, hn::Sub(scores_.finished<whole>(term, j, row), log_sum));
       auto d_weight = hn::Load(d, d_scores + j * attention_tile_rows);
       auto kept = weight;

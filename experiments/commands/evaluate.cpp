@@ -115,26 +115,15 @@ std::vector<std::string> probes_without_work(const Config& config) {
   return reasons;
 }
 
-// Before anything is measured: a model that takes none of the lengths.
-void check_any_length(const Transformer& model, const EvaluationPlan& plan) {
-  std::optional<std::string> reason;
-  for (const EvaluationCell& cell : plan.cells) {
-    const std::optional<std::string> refused = refused_length(model, cell.length);
-    if (!refused) return;
-    if (!reason) reason = refused;
-  }
-  fail<DataError>("evaluate: no length can be measured: {}; give --lengths up to {}", reason.value_or(""),
-                  model.max_length().value_or(0));
-}
-
 // Windows that no stretch of the text fills: their length is said, and is not what is measured.
-void warn_of_short_text(const EvaluationPlan& plan, const TokenStore& text, bool by_hand) {
+void warn_of_short_text(const Transformer& model, const EvaluationPlan& plan, const TokenStore& text,
+                        bool by_hand) {
   Index longest = 0;  // tokens of the longest stretch that windows may cover
   for (const ScoredSegment& segment : plan.scored.segments)
     longest = std::max(longest, segment.begin + segment.count - segment.history_begin);
   std::set<Index> beyond;
   for (const EvaluationCell& cell : plan.cells) {
-    if (cell.length >= longest) beyond.insert(cell.length);
+    if (cell.length >= longest && !refused_length(model, cell.length)) beyond.insert(cell.length);
   }
   if (beyond.empty()) return;
   spdlog::warn(
@@ -177,8 +166,7 @@ int evaluate(const EvaluateCommand& command) {
       evaluation_plan(config.config, chosen_targets(checkpoint, config.config, store, !command.text.empty()));
 
   const std::unique_ptr<Transformer> model = load_model(checkpoint, config.config);
-  check_any_length(*model, plan);
-  warn_of_short_text(plan, store, !command.text.empty());
+  warn_of_short_text(*model, plan, store, !command.text.empty());
   Measured measured;
   try {
     measured = run_evaluation({*model, store, *tokenizer, config.config, plan},

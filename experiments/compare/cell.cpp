@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "core/error.h"
+#include "core/files.h"
 #include "core/parallel.h"
 #include "experiments/evaluation_output.h"
 #include "experiments/median.h"
@@ -22,8 +24,9 @@ namespace {
 
 /// The median of what metrics.jsonl says of the speed; 0 when it says nothing.
 double median_training_speed(const std::filesystem::path& metrics) {
+  if (!std::filesystem::exists(metrics)) return 0;
   std::vector<double> speeds;
-  std::ifstream file(metrics);
+  std::istringstream file(read_file(metrics));
   for (std::string line; std::getline(file, line);) {
     const nlohmann::json entry = nlohmann::json::parse(line, nullptr, false);
     if (!entry.is_object() || !entry.contains("tokens_per_second")) continue;

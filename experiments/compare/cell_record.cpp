@@ -77,12 +77,9 @@ RecordedResult parse_result(const Json& json) {
   result.tokens_per_second = number(json.at("tokens_per_second"));
   result.short_windows = json.at("short_windows");
   for (const Json& bin : json.at("positions")) result.positions.push_back(parse_bin(bin));
-  // Records of versions before these were kept have none.
-  if (json.contains("tenths")) {
-    result.early = parse_bin(json.at("tenths").at(0));
-    result.late = parse_bin(json.at("tenths").at(1));
-    result.tail_tokens = json.at("tail_tokens");
-  }
+  result.early = parse_bin(json.at("tenths").at(0));
+  result.late = parse_bin(json.at("tenths").at(1));
+  result.tail_tokens = json.at("tail_tokens");
   for (const Json& segment : json.at("segments")) {
     result.segments.push_back({number(segment.at(0)), segment.at(1)});
   }
@@ -113,6 +110,21 @@ RecordedProbe parse_probe(const Json& json) {
         {figure.at(0), figure.at(1), figure.at(2), figure.at(3), figure.at(4), number(figure.at(5))});
   }
   return recorded;
+}
+
+CellRecord record_of(const Json& json) {
+  CellRecord record;
+  record.training = json.at("training");
+  record.reason = json.at("reason");
+  record.corpus_digest = json.at("corpus_digest");
+  record.parameters = json.at("parameters");
+  record.training_loss = number(json.at("training_loss"));
+  record.tokens_per_second = number(json.at("tokens_per_second"));
+  record.threads = json.at("threads");
+  record.complete = json.at("complete");
+  for (const Json& result : json.at("results")) record.results.push_back(parse_result(result));
+  for (const Json& probe : json.at("probes")) record.probes.push_back(parse_probe(probe));
+  return record;
 }
 
 }  // namespace
@@ -167,29 +179,13 @@ std::string record_text(const CellRecord& record) {
 
 CellRecord parse_record(const std::string& text, const std::string& place) {
   try {
-    require<FileError>(has_seal(text, member_seal), "the file is not as it was written");
-    const Json json = Json::parse(text);
-    CellRecord record;
-    record.training = json.at("training");
-    record.reason = json.at("reason");
-    record.corpus_digest = json.at("corpus_digest");
-    record.parameters = json.at("parameters");
-    record.training_loss = number(json.at("training_loss"));
-    record.tokens_per_second = number(json.at("tokens_per_second"));
-    record.threads = json.value("threads", 0);
-    record.complete = json.at("complete");
-    for (const Json& result : json.at("results")) record.results.push_back(parse_result(result));
-    if (json.contains("probes")) {
-      for (const Json& probe : json.at("probes")) record.probes.push_back(parse_probe(probe));
-    }
-    return record;
-  } catch (const std::exception&) {
-    fail<FileError>(
-        "compare: \"{}\" is not the record that compare wrote there of a cell, or not as it wrote it; remove "
-        "the file to "
-        "evaluate this cell again",
-        place);
+    if (has_seal(text, member_seal)) return record_of(Json::parse(text));
+  } catch (const std::exception&) {  // JSON of another form
   }
+  fail<FileError>(
+      "compare: \"{}\" is not the record of a cell as compare wrote it there; remove the file to evaluate "
+      "this cell again",
+      place);
 }
 
 CellRecord read_record(const std::filesystem::path& cell_folder) {

@@ -32,7 +32,7 @@ struct CellRecord {
   Index parameters = 0;
   double training_loss = std::numeric_limits<double>::quiet_NaN();  ///< nats a token, mean of the last steps
   double tokens_per_second = 0;                                     ///< of training, the median step
-  int threads = 0;  ///< that it was trained on; 0: not known, of a record of before they were kept
+  int threads = 0;                                                  ///< that it was trained on; 0: not known
   std::vector<RecordedResult> results;
   std::vector<RecordedProbe> probes;
   bool complete = false;  ///< nothing is left to do

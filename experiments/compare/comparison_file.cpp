@@ -11,6 +11,19 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+ComparisonFacts facts_of(const Json& json) {
+  const Json& source = json.at("text");
+  ComparisonFacts facts;
+  facts.command = json.at("command");
+  facts.share = parse_share(json.at("cells").get<std::string>(), "cells");
+  facts.text_source = source.at("source");
+  facts.text_digest = source.at("digest");
+  facts.text_tokens = source.at("tokens");
+  facts.scored_tokens = json.at("scored_tokens");
+  facts.threads = json.at("threads");
+  return facts;
+}
+
 }  // namespace
 
 std::filesystem::path comparison_file(const std::filesystem::path& folder) {
@@ -29,25 +42,13 @@ std::string facts_text(const ComparisonFacts& facts) {
 
 ComparisonFacts parse_facts(const std::string& text, const std::string& place) {
   try {
-    require<FileError>(has_seal(text, member_seal), "the file is not as it was written");
-    const Json json = Json::parse(text);
-    const Json& source = json.at("text");
-    ComparisonFacts facts;
-    facts.command = json.at("command");
-    facts.share = parse_share(json.at("cells").get<std::string>(), "cells");
-    facts.text_source = source.at("source");
-    facts.text_digest = source.at("digest");
-    facts.text_tokens = source.at("tokens");
-    facts.scored_tokens = json.at("scored_tokens");
-    facts.threads = json.at("threads");
-    return facts;
-  } catch (const std::exception&) {
-    fail<FileError>(
-        "compare: \"{}\" is not the file that compare wrote there, or not as it wrote it; put it back as it "
-        "was, or remove it to go "
-        "on without what it tells",
-        place);
+    if (has_seal(text, member_seal)) return facts_of(Json::parse(text));
+  } catch (const std::exception&) {  // JSON of another form
   }
+  fail<FileError>(
+      "compare: \"{}\" is not as compare wrote it there; put it back as it was, or remove it to go on "
+      "without what it tells",
+      place);
 }
 
 std::optional<ComparisonFacts> read_facts(const std::filesystem::path& folder) {

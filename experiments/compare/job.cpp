@@ -89,7 +89,12 @@ class Job {
     // clock starts at the first thing done now.
     for (const Cell& cell : cells_) records_.push_back(read_record(folder_of(cell)));
     take_sweep();
-    say_time();
+    try {
+      say_time();
+    } catch (const Stopped&) {
+      tell_stopped("compare", "nothing was begun; the same command begins, or goes on where it was");
+      throw;
+    }
     for (std::size_t number = 0; number < cells_.size(); ++number) {
       const bool known = is_done(number);
       progress_.clear();  // training begins with a message of its own

@@ -15,7 +15,7 @@ TrainedOn trained_on(const Comparison& comparison) {
   TrainedOn all;
   for (const FinishedCell& cell : comparison.cells) {
     all.shares.insert(cell.share);
-    // A record of before they were kept: as the whole comparison, where that tells.
+    // Not known: as the whole comparison, where that tells.
     all.threads.insert(cell.record.threads > 0 ? cell.record.threads : comparison.threads);
   }
   return all;

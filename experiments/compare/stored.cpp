@@ -122,7 +122,6 @@ class Gathered {
       CellRecord record = read_record(cell_folder(folder.path, cell));
       if (!record.complete) continue;
       require_same_text(folder, record);
-      if (record.threads == 0 && folder.facts) record.threads = folder.facts->threads;
       FinishedCell finished = finished_cell(cell, std::move(record));
       finished.share = share;
       const auto known = found_.find(place);

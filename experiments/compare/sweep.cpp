@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/error.h"
 #include "experiments/compare/results.h"
 #include "train/flops.h"
 
@@ -60,6 +61,12 @@ std::vector<Cell> plan_sweep(const Config& config, std::vector<Cell>& cells) {
   if (config.compare.sweep.empty()) return points;
   for (Cell& cell : cells) {
     if (cell.seed != config.train.seed) continue;
+    const Config& trained = cell.config.config;
+    require<ConfigError>(
+        trained.optimizer.lr > 0 && trained.train.steps > 0,
+        "compare.sweep: no rate of \"{}\" can be better than another with optimizer.lr {} and "
+        "train.steps {}; give both above 0, or leave the sweep out",
+        cell.variant, trained.optimizer.lr, trained.train.steps);
     for (const double multiple : config.compare.sweep) points.push_back(point_of(cell, multiple));
     cell.part = CellPart::swept;
   }

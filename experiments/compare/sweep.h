@@ -31,7 +31,8 @@ struct SweepPoint {
 };
 
 /// The points of the sweep that the configuration asks for, variant by variant: none without one. The cells
-/// of the first seed become those that are trained in the sweep (CellPart::swept).
+/// of the first seed become those that are trained in the sweep (CellPart::swept). Throws ConfigError where a
+/// variant's rates would all do the same.
 std::vector<Cell> plan_sweep(const Config& config, std::vector<Cell>& cells);
 
 /// Those points among `cells` that their records, one a cell, have a result of. Of a variant whose points are

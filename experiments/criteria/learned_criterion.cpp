@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "core/counted.h"
 #include "experiments/criteria/findings.h"
 
 namespace tapeline {
@@ -42,8 +43,8 @@ Findings learned_refuses(const Evidence& evidence, const Thresholds&) {
     condition.found = fmt::format("not refused: {}", fmt::join(evaluated, ", "));
   } else if (!refused.empty()) {
     condition.verdict = Verdict::holds;
-    condition.found = fmt::format("refused at {} ({} seed{})", fmt::join(refused, ", "), condition.seeds,
-                                  condition.seeds == 1 ? "" : "s");
+    condition.found =
+        fmt::format("refused at {} ({})", fmt::join(refused, ", "), counted(condition.seeds, "seed"));
   } else if (left_out.empty()) {
     left_out.push_back(fmt::format("no length past {} was evaluated", learned.train_length));
   } else {

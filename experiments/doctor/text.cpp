@@ -15,7 +15,7 @@ std::string coloured(std::string_view text, Finding::State state) {
   return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
 }
 
-std::string counted(std::size_t number, std::string_view what) {
+std::string counted_or_no(std::size_t number, std::string_view what) {
   return fmt::format("{} {}{}", number == 0 ? "no" : fmt::format("{}", number), what, number == 1 ? "" : "s");
 }
 
@@ -46,7 +46,7 @@ std::string findings_text(const Findings& findings, std::size_t width, bool all,
   const std::size_t problems = count(findings, Finding::State::problem);
   const std::size_t notes = count(findings, Finding::State::note);
   if (all || problems > 0 || notes > 0)
-    text += fmt::format("\n{}, {}\n", counted(problems, "problem"), counted(notes, "note"));
+    text += fmt::format("\n{}, {}\n", counted_or_no(problems, "problem"), counted_or_no(notes, "note"));
   return text;
 }
 

@@ -27,9 +27,9 @@ std::string threads_note(const Comparison& comparison) {
   for (const int threads : on.threads)
     counts.push_back(threads > 0 ? number_text(threads) : "an unknown number");
   return fmt::format(
-      "The models were trained in {} folder{}, perhaps on as many machines, with {} thread{}: speeds of "
+      "The models were trained in {}, perhaps on as many machines, with {} thread{}: speeds of "
       "different folders or numbers of threads say nothing about each other (every trained model: below).",
-      on.shares.size(), on.shares.size() == 1 ? "" : "s", joined(counts),
+      counted(on.shares.size(), "folder"), joined(counts),
       counts.size() == 1 && counts.front() == "1" ? "" : "s");
 }
 

@@ -24,7 +24,7 @@ namespace {
 /// What the models are, in a line or two.
 std::string setting_text(const Comparison& comparison) {
   const auto values = [&](std::string_view key) { return setting_values(comparison.config, key); };
-  const auto counted = [](const std::string& number, const char* what) {
+  const auto with_noun = [](const std::string& number, const char* what) {
     return fmt::format("{} {}{}", number, what, number == "1" ? "" : "s");
   };
   // A comparison of before these were kept does not tell them.
@@ -34,16 +34,16 @@ std::string setting_text(const Comparison& comparison) {
           : std::string();
   const std::set<int> known = trained_on(comparison).threads;
   const std::string threads = known.size() == 1 && *known.begin() > 0
-                                  ? ", " + counted(number_text(*known.begin()), "thread")
+                                  ? ", " + with_noun(number_text(*known.begin()), "thread")
                                   : std::string();
   const std::string rate = comparison.sweep.empty()
                                ? "learning rate " + values("optimizer.lr")
                                : std::string("the learning rate that did best of those tried");
   return fmt::format(
       "Each model: {}, width {}, {}; {} of {} {} at {}. Text: {}{}. {}{}.",
-      counted(values("model.layers"), "layer"), values("model.width"), counted(values("model.heads"), "head"),
-      counted(values("train.steps"), "step"), values("train.tokens_per_step"), token_unit(comparison), rate,
-      comparison.text_source, size,
+      with_noun(values("model.layers"), "layer"), values("model.width"),
+      with_noun(values("model.heads"), "head"), with_noun(values("train.steps"), "step"),
+      values("train.tokens_per_step"), token_unit(comparison), rate, comparison.text_source, size,
       comparison.config.compare.seeds == 1 ? "One seed"
                                            : fmt::format("{} seeds", comparison.config.compare.seeds),
       threads);

@@ -248,6 +248,7 @@ TEST_CASE("contextual positions: a score that is not a number comes through, and
   const ContextualOutcome found = run_contextual(c, inputs, contextual_table(c));
   for (Index row = 0; row < 70; ++row) {
     CHECK(std::isnan(found.out[static_cast<std::size_t>(row * 8)]) == (row >= 3));
+    if (row >= 3) CHECK(std::isnan(found.d_q[static_cast<std::size_t>(row * 8)]));
   }
 }
 

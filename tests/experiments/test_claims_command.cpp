@@ -1,7 +1,6 @@
 #include <doctest/doctest.h>
 
 #include <filesystem>
-
 #include <nlohmann/json.hpp>
 #include <sstream>
 

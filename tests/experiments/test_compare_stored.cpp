@@ -162,7 +162,7 @@ TEST_CASE("what does not belong together, or is no comparison, is refused by nam
   const fs::path begun = folders.begin("begun", two_encodings());
   CHECK(contains(why_refused({begun}), "none of its cells is finished"));
   write_file(comparison_file(one), "nonsense");
-  CHECK(contains(why_refused({one}), "is not the file that compare wrote there"));
+  CHECK(contains(why_refused({one}), "is not as compare wrote it there"));
 }
 
 }  // namespace

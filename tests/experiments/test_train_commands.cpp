@@ -55,12 +55,15 @@ TEST_CASE("train, evaluate, generate: one model from text to text" *
     CHECK(json.at("results")[0].at("scored_tokens").get<int>() > 0);
     CHECK(json.at("results")[1].at("status") == "refused");
     CHECK(json.at("results")[1].at("reason") == "learned positions end at row 16, length 32 is past them");
-    // Nothing that could be measured: one line, whether in words or in JSON.
-    for (const char* form : {"", " --json"}) {
-      check_refused(shell(std::string("$tapeline evaluate run --lengths 2x,64") + form), 1,
-                    {"no length can be measured", "learned positions end at row 16, length 32 is past them",
-                     "--lengths up to 16"});
-    }
+    const Ran refused =
+        shell("$tapeline evaluate run --lengths 2x,64 --protocol nonoverlapping --json --quiet");
+    CHECK(refused.code == 1);
+    CHECK(contains(refused.err, "--lengths names 32 and 64, refused"));
+    CHECK(nlohmann::json::parse(refused.out).at("results")[1].at("status") == "refused");
+    // What is refused is not measured, in however long a text.
+    CHECK(
+        shell("printf 'hello world, hello' | $tapeline evaluate run --text - --lengths 16,64 --quiet").err ==
+        "tapeline: evaluate: --lengths names 64, refused by the model as the results tell\n");
 
     const Ran few = shell(
         "printf hello | $tapeline evaluate run --text - --lengths 16 --protocol nonoverlapping --json "

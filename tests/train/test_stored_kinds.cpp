@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/seal.h"
 #include "tests/support/kinds.h"
 #include "tests/support/temporary_folder.h"
 #include "tests/support/text.h"

@@ -13,8 +13,9 @@ namespace tapeline::inline TAPELINE_PRECISION {
 namespace HWY_NAMESPACE {
 
 /// sigmoid(x) = 1 / (1 + exp(-x)), accurate on both sides. Finite for NaN, which the score itself carries on.
-HWY_INLINE hn::Vec<Lanes> gate_of(hn::Vec<Lanes> x) {
+HWY_INLINE hn::Vec<Lanes> gate_of(hn::Vec<Lanes> score) {
   const Lanes d;
+  const auto x = hn::IfThenZeroElse(hn::IsNaN(score), score);
   const auto small = exponential(d, hn::Neg(hn::Abs(x))), one = hn::Set(d, Real{1});
   const auto upper = hn::IfThenElse(hn::Lt(x, hn::Zero(d)), small, one);
   return hn::Div(upper, hn::Add(one, small));
