@@ -9,9 +9,9 @@
 namespace tapeline {
 namespace {
 
-/// A heading that may break behind the dots of a key and the comma, and nowhere in "stride 16".
+/// A heading that may break behind the dots of a key and the comma, and nowhere in "1.5×" and "stride 16".
 std::string breakable(std::string text) {
-  text = std::regex_replace(text, std::regex("\\."), ".<wbr>");
+  text = std::regex_replace(text, std::regex("\\.(?![0-9])"), ".<wbr>");
   return std::regex_replace(text, std::regex("stride "), "stride&nbsp;");
 }
 

@@ -62,6 +62,12 @@ std::string window_advice(const std::vector<ResultRow>& rows, const std::vector<
       fmt::format("{:.3f}{} bits per byte", std::abs(gain.mean),
                   gain.count > 1 ? fmt::format(" ±{:.3f}", gain.half_width) : std::string(" (one seed)"));
   const std::string where = fmt::format("{} sliding targets", number_text(longer.point->scored_tokens));
+  constexpr double least = 0.0005;  // bits per byte: what is printed as 0.000 pays nobody
+  if (std::abs(gain.mean) < least) {
+    return fmt::format(
+        "Longer windows bring nothing here: {}, and {}, differ by less than 0.001 bits per byte ({}).", grows,
+        stays, where);
+  }
   if (gain.count > 1 && gain.lower() <= 0 && gain.upper() >= 0) {
     return fmt::format(
         "Whether longer windows pay is not settled here: {} cannot be told apart from {} ({}).", stays, grows,

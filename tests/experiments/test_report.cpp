@@ -12,6 +12,7 @@
 #include "experiments/report/figures.h"
 #include "experiments/report/gnuplot.h"
 #include "experiments/report/html.h"
+#include "experiments/report/html_parts.h"
 #include "experiments/report/inline_svg.h"
 #include "experiments/report/ratio_tables.h"
 #include "experiments/report/report.h"
@@ -161,6 +162,15 @@ TEST_CASE("a report goes into a new folder even where no model is left to be dra
   const ReportOutcome outcome = write_report(comparison, folder / "new" / "place");
   CHECK(outcome.figures.empty());
   CHECK(contains(read_file(outcome.page), "no encoding gives a result"));
+}
+
+TEST_CASE("headings of tables may break behind the dots of keys, never within a number or a stride") {
+  const ReportTable table{
+      .title = "t", .header = {"192 (1.5×)", "model.width", "stride 16"}, .rows = {}, .notes = {}};
+  const std::string text = html_table(table, "t", {});
+  CHECK(contains(text, ">192 (1.5×)<"));
+  CHECK(contains(text, ">model.<wbr>width<"));
+  CHECK(contains(text, ">stride&nbsp;16<"));
 }
 
 TEST_CASE("gnuplot's refusal is one line of its own") {

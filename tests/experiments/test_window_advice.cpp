@@ -44,6 +44,11 @@ TEST_CASE("whether longer windows pay: the better side, by how much, over the sa
   const std::string better = advice_of(with_added(3, [](std::uint64_t) { return -0.5; }));
   CHECK(better.starts_with("Longer windows pay here: longer windows with as much history, best for rope"));
   CHECK(contains(better, "are 0.289 ±0.000 bits per byte below a window of 64"));
+  for (const Index seeds : {1, 3}) {
+    CHECK(advice_of(with_added(seeds, [](std::uint64_t) { return -0.3002; }))
+              .starts_with(
+                  "Longer windows bring nothing here: longer windows with as much history, best for rope"));
+  }
   const auto scattered = [](std::uint64_t seed) { return seed == 1 ? -0.6 : -0.1; };
   CHECK(advice_of(with_added(3, scattered)).starts_with("Whether longer windows pay is not settled here"));
 }
