@@ -1,5 +1,7 @@
 #include "train/train_step.h"
 
+#include <algorithm>
+
 #include "core/error.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
@@ -8,6 +10,16 @@ namespace {
 
 // More rows at once than this make the products no faster, only the memory larger.
 constexpr Index most_tokens_at_once = 4096;
+
+/// Bytes for the activations of a micro-batch, rather more than fewer: in one block nothing is lost at the
+/// ends of blocks that were too small for the next tensor, a tenth of all, and what stays unused is never
+/// touched.
+std::size_t activation_bytes(const ModelConfig& model, const StepShape& shape) {
+  const Index numbers_a_layer = 8 * model.width + 4 * model.resolved_feed_forward_width();  // of one token
+  const Index tokens = shape.micro_batch * shape.length;
+  return std::max(std::size_t{1} << 20,
+                  static_cast<std::size_t>(tokens * model.layers * numbers_a_layer) * sizeof(Real));
+}
 
 }  // namespace
 
@@ -42,7 +54,8 @@ TrainStep::TrainStep(Transformer& model, const StepShape& shape, double dropout,
       shape_(shape),
       dropout_(dropout),
       dropout_key_(random_key(seed, "dropout")),
-      position_key_(random_key(seed, "positions")) {}
+      position_key_(random_key(seed, "positions")),
+      arena_(activation_bytes(model.plan().model, shape)) {}
 
 LossSum TrainStep::run(Index step, std::span<const Token> inputs, std::span<const Token> targets,
                        const std::function<void()>& poll, Watch* watch) {
