@@ -85,7 +85,7 @@ TEST_CASE("splits: a text too small is refused with the size found and the size 
   CHECK_THROWS_WITH_AS(
       split_blocks(20'479, 0, 64, 1024, 0.1, 0.1),
       "the text is too small: it has 20479 tokens, and at least 20480 are needed (with the tokenizer "
-      "\"bytes\" as many bytes) to hold back a validation block for evaluation at 1024 tokens; give "
+      "\"bytes\" as many bytes) to hold back a validation block for evaluation at length 1024; give "
       "more text, evaluate at shorter lengths, or set data.validation_share = 0",
       DataError);
   const Splits smallest = split_blocks(20'480, 0, 64, 1024, 0.1, 0.1);
