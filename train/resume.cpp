@@ -50,8 +50,7 @@ void check_resumable(const Checkpoint& checkpoint, const Config& config, const T
   if (stored.threads > 0 && stored.threads != now.threads && stored.step < config.train.steps) {
     spdlog::warn(
         "{}trained with {} up to step {}, now with {}: the result will not be bit-identical to that of a run "
-        "at "
-        "one count",
+        "at one count",
         prefix, counted(stored.threads, "thread"), stored.step, now.threads);
   }
 }

@@ -15,7 +15,6 @@
 namespace tapeline {
 
 Conclusion conclude(const Comparison& comparison, const std::filesystem::path& folder) try {
-  const SignalGuard signals;
   ReportOutcome report = write_report(comparison, folder);
   if (!report.figures_missing.empty()) spdlog::warn("{}", report.figures_missing);
   std::string claims = criteria_json(report.criteria);

@@ -16,7 +16,7 @@ struct Conclusion {
 };
 
 /// Writes report.html, its figures and claims.json into `folder`. Figures that could not be drawn are warned
-/// of.
+/// of. A signal within a SignalGuard: says what is kept, then throws Stopped.
 Conclusion conclude(const Comparison& comparison, const std::filesystem::path& folder);
 
 /// For people: tables, verdicts, and where the report is.

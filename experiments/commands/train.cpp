@@ -91,7 +91,11 @@ std::string trace_text(const StepTrace& trace) {
                      how_to_open_trace);
 }
 
-std::string summary(const TrainOutcome& outcome, const std::filesystem::path& folder, const Config& config) {
+// Standard input is gone once it is read, and the run keeps a digest of the text only.
+bool reads_standard_input(const Config& config) { return config.data.source == "-"; }
+
+std::string summary(const TrainOutcome& outcome, const std::filesystem::path& folder, const Config& config,
+                    std::string_view goes_on) {
   std::string text =
       fmt::format("{}, loss {:.4f} nats a token", counted(outcome.steps, "step"), outcome.loss);
   if (outcome.validation_loss == outcome.validation_loss) {
@@ -104,13 +108,11 @@ std::string summary(const TrainOutcome& outcome, const std::filesystem::path& fo
   if (outcome.skipped > 0) text += fmt::format(", {} skipped", counted(outcome.skipped, "update"));
   text += fmt::format("\nsaved as {}\n", outcome.checkpoint.string());
   if (!outcome.complete) {
-    return text +
-           fmt::format("stopped by --budget after step {} of {}; the same command with --resume goes on{}\n",
-                       outcome.steps, config.train.steps,
-                       config.data.source == "-" ? ", with the same text on standard input" : "");
+    return text + fmt::format("stopped by --budget after step {} of {}; the same command with {}\n",
+                              outcome.steps, config.train.steps, goes_on);
   }
   return text + fmt::format("next: tapeline evaluate {}{}\n", shell_quoted(folder.string()),
-                            config.data.source == "-" ? " --text FILE" : "");
+                            reads_standard_input(config) ? " --text FILE" : "");
 }
 
 // The checkpoint that the run will go on from, or start from.
@@ -152,9 +154,6 @@ void warn_of_length(const ResolvedConfig& start, const ResolvedConfig& config) {
       "length now goes by {}: {}; give numbers where the weights' own are meant",
       before, now, now, fmt::join(keys, ", "));
 }
-
-// Standard input is gone once it is read, and the run keeps a digest of the text only.
-bool reads_standard_input(const Config& config) { return config.data.source == "-"; }
 
 std::string resume_with_input(const std::filesystem::path& folder) {
   return fmt::format("give the same text there again: tapeline train --out {} --resume < FILE",
@@ -234,8 +233,9 @@ int train(const TrainCommand& command) {
   options.progress = progress_style(command.output.quiet);
   options.trace = &trace;
   const TrainOutcome outcome = train_model(config, text, options);
-  write_output(command.output.json ? json_summary(outcome, folder)
-                                   : trace_text(trace) + summary(outcome, folder, config.config));
+  write_output(command.output.json
+                   ? json_summary(outcome, folder)
+                   : trace_text(trace) + summary(outcome, folder, config.config, options.goes_on));
   return exit_code::done;
 }
 

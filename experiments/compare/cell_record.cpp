@@ -2,10 +2,11 @@
 
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "core/error.h"
 #include "core/files.h"
-#include "core/seal.h"
+#include "experiments/compare/sealed_json.h"
 #include "train/metrics.h"
 
 namespace tapeline {
@@ -174,14 +175,11 @@ std::string record_text(const CellRecord& record) {
                      {"complete", record.complete},
                      {"results", std::move(results)},
                      {"probes", std::move(probes)}};
-  return sealed_object(json.dump(1, ' ', false, Json::error_handler_t::replace));
+  return sealed_json(json);
 }
 
 CellRecord parse_record(const std::string& text, const std::string& place) {
-  try {
-    if (has_seal(text, member_seal)) return record_of(Json::parse(text));
-  } catch (const std::exception&) {  // JSON of another form
-  }
+  if (auto found = read_sealed_json(text, record_of)) return *std::move(found);
   fail<FileError>(
       "compare: \"{}\" is not the record of a cell as compare wrote it there; remove the file to evaluate "
       "this cell again",

@@ -1,10 +1,11 @@
 #include "experiments/compare/comparison_file.h"
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "core/error.h"
 #include "core/files.h"
-#include "core/seal.h"
+#include "experiments/compare/sealed_json.h"
 
 namespace tapeline {
 namespace {
@@ -37,14 +38,11 @@ std::string facts_text(const ComparisonFacts& facts) {
       {"text", {{"source", facts.text_source}, {"digest", facts.text_digest}, {"tokens", facts.text_tokens}}},
       {"scored_tokens", facts.scored_tokens},
       {"threads", facts.threads}};
-  return sealed_object(json.dump(1, ' ', false, Json::error_handler_t::replace));
+  return sealed_json(json);
 }
 
 ComparisonFacts parse_facts(const std::string& text, const std::string& place) {
-  try {
-    if (has_seal(text, member_seal)) return facts_of(Json::parse(text));
-  } catch (const std::exception&) {  // JSON of another form
-  }
+  if (auto found = read_sealed_json(text, facts_of)) return *std::move(found);
   fail<FileError>(
       "compare: \"{}\" is not as compare wrote it there; put it back as it was, or remove it to go on "
       "without what it tells",
