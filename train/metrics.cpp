@@ -13,17 +13,16 @@ namespace tapeline {
 
 namespace {
 
-// The lines of steps up to `step`; a last line cut short by a kill has no meaning and goes.
+// The lines of steps up to `step`.
 std::string lines_up_to(const std::filesystem::path& path, Index step) {
-  if (!std::filesystem::exists(path)) return {};
-  std::istringstream file(read_file(path));
-  std::string kept, line;
-  while (std::getline(file, line)) {
-    const auto object = nlohmann::json::parse(line, nullptr, false);
-    if (!object.is_object() || object.value("step", Index{0}) > step) break;
+  std::string kept;
+  visit_metrics(path, [&](const std::string& line, const nlohmann::json& object) {
+    const auto number = object.find("step");
+    if (number == object.end() || !number->is_number_integer() || number->get<Index>() > step) return false;
     kept += line;
     kept += '\n';
-  }
+    return true;
+  });
   return kept;
 }
 
@@ -49,6 +48,16 @@ void MetricsFile::write(std::initializer_list<Metric> line) {
   file_ << json.dump() << '\n' << std::flush;
   require<FileError>(file_.good(), "\"{}\": a line of metrics could not be written; is the disk full?",
                      path_.string());
+}
+
+void visit_metrics(const std::filesystem::path& path,
+                   const std::function<bool(const std::string& line, const nlohmann::json& object)>& visit) {
+  if (!std::filesystem::exists(path)) return;
+  std::istringstream file(read_file(path));
+  for (std::string line; std::getline(file, line);) {
+    const nlohmann::json object = nlohmann::json::parse(line, nullptr, false);
+    if (!object.is_object() || !visit(line, object)) return;
+  }
 }
 
 nlohmann::ordered_json json_number(double value) {

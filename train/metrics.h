@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <initializer_list>
 #include <nlohmann/json_fwd.hpp>
 #include <string_view>
@@ -28,6 +29,11 @@ class MetricsFile {
   std::filesystem::path path_;
   std::ofstream file_;
 };
+
+/// Calls visit(line, object) for the lines of a metrics file, in order, until it returns false or a line was
+/// cut short by a kill. No file: no line.
+void visit_metrics(const std::filesystem::path& path,
+                   const std::function<bool(const std::string& line, const nlohmann::json& object)>& visit);
 
 /// A number as JSON; what JSON has no number for as "nan", "inf", "-inf".
 nlohmann::ordered_json json_number(double value);

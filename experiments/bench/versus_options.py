@@ -76,6 +76,9 @@ def command_line(description: str) -> argparse.Namespace:
         help="one JSON object a case, one a line; -: standard output, the table then goes to standard error")
     add("--tapeline", metavar="PATH", type=Path, default=CHECKOUT / "build/release/tapeline",
         help="the program; default: build/release/tapeline of this checkout")
+    add("--floor", action="store_true",
+        help="measure tapeline's matrix products alone as well, in the same rounds: what its time could fall to "
+        "at best; takes about twice as long")
     add("--keep-heap", action="store_true",
         help="PyTorch's heap keeps what it frees (glibc's MALLOC_ variables), faster than as it comes")
     add("--memory-share", metavar="S", type=share, default=0.6,

@@ -74,7 +74,7 @@ class Tapeline:
         self.threads = threads
         self.folder = folder
         self.version = (self.run("--version").splitlines() or ["tapeline"])[0]
-        # The floor is another question, and would take longer than the steps.
+        # The floor takes longer than the steps.
         self.without_floor = ["--no-floor"] if "--no-floor" in self.run("bench", "--help") else []
 
     def run(self, *words: str) -> str:
@@ -111,16 +111,19 @@ class Tapeline:
             raise Failed(f"tapeline scored {result['scored_tokens']} tokens; expected {case.tokens}")
         return result
 
-    def time(self, config: Path, case: Case) -> Dict[str, Any]:
-        """Median seconds of a step or pass; of a step, where it is told, the memory too."""
-        repeats = ["--repeats", str(case.repeats)]
+    def time(self, config: Path, case: Case, floor: bool) -> Dict[str, Any]:
+        """Median seconds of a step or pass, and with `floor` of its products alone in turns with it; of a
+        step, where it is told, the memory too."""
+        options = ["--repeats", str(case.repeats), *([] if floor else self.without_floor)]
         if case.training:
-            answer = self.json_of("bench", "step", str(config), *repeats, *self.without_floor)
-            return {"seconds": answer["step_seconds"], "step_peak_bytes": answer.get("step_peak_rss_bytes")}
-        lengths = ["--lengths", str(case.length)]
-        answer = self.json_of("bench", "evaluate", str(config), *lengths, *repeats, *self.without_floor)
-        (result,) = answer["lengths"]
-        return {"seconds": result["seconds"], "step_peak_bytes": None}
+            answer = self.json_of("bench", "step", str(config), *options)
+            seconds, peak = answer["step_seconds"], answer.get("step_peak_rss_bytes")
+        else:
+            lengths = ["--lengths", str(case.length)]
+            (answer,) = self.json_of("bench", "evaluate", str(config), *lengths, *options)["lengths"]
+            seconds, peak = answer["seconds"], None
+        floor_seconds = answer["floor_seconds"] if floor else None
+        return {"seconds": seconds, "step_peak_bytes": peak, "floor_seconds": floor_seconds}
 
 
 # glibc gives large arrays back to the system whenever they are freed; every step then faults them in anew.

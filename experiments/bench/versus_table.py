@@ -6,11 +6,16 @@ from typing import Any, Dict, List, Optional
 
 WIDTH = 100
 NOTE = """\
-ratio: PyTorch's time over tapeline's, medians of {rounds} rounds in turns; range: of the single rounds.
-t/s: tokens a second. memory: tapeline's over PyTorch's, the peak of training steps above what stood
-before the first. loss: the largest difference of mean losses at the same weights and tokens, over all
-of them and by position in the window; {tolerance:g} is allowed.
+ratio: PyTorch's time over tapeline's, medians of {rounds} in turns; range: of the single rounds.
+{speed}
+memory: tapeline's over PyTorch's, the peak of training steps above what stood before the first.
+loss: the largest difference of mean losses at the same weights and tokens, over all of them and by
+position in the window; {tolerance:g} is allowed.
 """
+TOKENS_NOTE = "t/s: tokens a second."
+FLOOR_NOTE = """\
+floor: tapeline's matrix products alone, by the fastest library, in turns with its steps or passes.
+/floor: ours over it. at floor: PyTorch's over it, the ratio if tapeline did nothing but the products."""
 
 
 @dataclass
@@ -36,6 +41,9 @@ class Result:
     ratio: Optional[float] = None
     lowest_ratio: Optional[float] = None
     highest_ratio: Optional[float] = None
+    floor_seconds: Optional[float] = None  # tapeline's products alone
+    floor_ratio: Optional[float] = None  # tapeline's time over it
+    ratio_at_floor: Optional[float] = None  # PyTorch's time over it
     tapeline_tokens_per_second: Optional[float] = None
     torch_tokens_per_second: Optional[float] = None
     tapeline_step_peak_bytes: Optional[float] = None
@@ -68,7 +76,18 @@ def short(value: Optional[float]) -> str:
     return f"{value:.3g}"
 
 
-def cells(result: Result) -> List[str]:
+def speed_cells(result: Result, floor: bool) -> List[str]:
+    """Beside the ratio: what it could be at best, or tokens a second."""
+    if floor:
+        return [
+            figure(result.floor_seconds, ".1f", 1e3),
+            figure(result.floor_ratio, ".2f"),
+            figure(result.ratio_at_floor, ".2f"),
+        ]
+    return [short(result.tapeline_tokens_per_second), short(result.torch_tokens_per_second)]
+
+
+def cells(result: Result, floor: bool) -> List[str]:
     torch_time = figure(result.torch_seconds, ".1f", 1e3)
     if result.status == "not started":
         torch_time = f"~{figure(result.torch_estimated_bytes, '.1f', 1e-9)} GB"
@@ -84,22 +103,23 @@ def cells(result: Result) -> List[str]:
         torch_time,
         figure(result.ratio, ".2f"),
         spread,
-        short(result.tapeline_tokens_per_second),
-        short(result.torch_tokens_per_second),
+        *speed_cells(result, floor),
         figure(result.memory_ratio, ".2f"),
         figure(result.loss_difference, ".0e"),
     ]
 
 
-HEADER = [
-    "case", "encoding", "ours ms", "torch ms", "ratio", "range", "ours t/s", "torch t/s", "memory", "loss"
-]
+def header(floor: bool) -> List[str]:
+    speeds = ["floor ms", "/floor", "at floor"] if floor else ["ours t/s", "torch t/s"]
+    return ["case", "encoding", "ours ms", "torch ms", "ratio", "range", *speeds, "memory", "loss"]
+
+
 WORDS = 2  # columns of words, aligned to the left
 
 
-def table(results: List[Result], rounds: int, tolerance: float) -> str:
-    rows = [HEADER] + [cells(result) for result in results]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(HEADER))]
+def table(results: List[Result], rounds: int, tolerance: float, floor: bool) -> str:
+    rows = [header(floor)] + [cells(result, floor) for result in results]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     lines = []
     for row in rows:
         fitted = [
@@ -112,4 +132,6 @@ def table(results: List[Result], rounds: int, tolerance: float) -> str:
     for result in results:
         if result.reason:
             lines += textwrap.wrap(f"{result.case} {result.encoding}: {result.reason}", WIDTH) + [""]
-    return "\n".join(lines) + "\n" + NOTE.format(rounds=rounds, tolerance=tolerance)
+    counted = f"{rounds} round{'' if rounds == 1 else 's'}"
+    speed = FLOOR_NOTE if floor else TOKENS_NOTE
+    return "\n".join(lines) + "\n" + NOTE.format(rounds=counted, speed=speed, tolerance=tolerance)

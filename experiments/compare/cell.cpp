@@ -6,15 +6,14 @@
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "core/error.h"
-#include "core/files.h"
 #include "core/parallel.h"
 #include "experiments/evaluation_output.h"
 #include "experiments/median.h"
 #include "train/checkpoint.h"
 #include "train/config_derived.h"
+#include "train/metrics.h"
 #include "train/probe_run.h"
 #include "train/run_folder.h"
 #include "train/signals.h"
@@ -24,14 +23,12 @@ namespace {
 
 /// The median of what metrics.jsonl says of the speed; 0 when it says nothing.
 double median_training_speed(const std::filesystem::path& metrics) {
-  if (!std::filesystem::exists(metrics)) return 0;
   std::vector<double> speeds;
-  std::istringstream file(read_file(metrics));
-  for (std::string line; std::getline(file, line);) {
-    const nlohmann::json entry = nlohmann::json::parse(line, nullptr, false);
-    if (!entry.is_object() || !entry.contains("tokens_per_second")) continue;
-    if (entry["tokens_per_second"].is_number()) speeds.push_back(entry["tokens_per_second"]);
-  }
+  visit_metrics(metrics, [&](const std::string&, const nlohmann::json& entry) {
+    const auto speed = entry.find("tokens_per_second");
+    if (speed != entry.end() && speed->is_number()) speeds.push_back(*speed);
+    return true;
+  });
   return median(std::move(speeds));
 }
 

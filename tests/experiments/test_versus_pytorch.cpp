@@ -81,6 +81,34 @@ TEST_CASE("versus_pytorch: every encoding has the loss that PyTorch has, and a l
   check_nothing_left(shell);
 }
 
+TEST_CASE("versus_pytorch: the floor is measured when it is asked for" * needs_pytorch()) {
+  const Shell shell;
+  const std::string case_of =
+      fmt::format("$versus --cases tiny,tiny-eval --encodings {} --rounds 1 --json -", any_kind());
+  const Ran without = run_versus(shell, case_of);
+  CAPTURE(without.err);
+  REQUIRE(without.code == 0);
+  for (const nlohmann::json& line : json_lines(without.out)) {
+    for (const char* name : {"floor_seconds", "floor_ratio", "ratio_at_floor"})
+      CHECK(line.at(name).is_null());
+  }
+  CHECK_FALSE(contains(without.err, "floor"));
+
+  const Ran with = run_versus(shell, case_of + " --floor");
+  CAPTURE(with.err);
+  REQUIRE(with.code == 0);
+  const std::vector<nlohmann::json> lines = json_lines(with.out);
+  REQUIRE(lines.size() == 2);
+  for (const nlohmann::json& line : lines) {
+    CAPTURE(line.dump());
+    const double floor = line.at("floor_seconds");
+    CHECK(floor > 0);
+    CHECK(line.at("floor_ratio") == doctest::Approx(line.at("tapeline_seconds").get<double>() / floor));
+    CHECK(line.at("ratio_at_floor") == doctest::Approx(line.at("torch_seconds").get<double>() / floor));
+  }
+  CHECK(contains(with.err, "at floor"));
+}
+
 TEST_CASE("versus_pytorch: another loss is exit 4, too little memory is an estimate" * needs_pytorch()) {
   const Shell shell;
   const std::string kind = any_kind();

@@ -94,6 +94,18 @@ TEST_CASE("metrics: a resumed run cuts back to its checkpoint, a half line goes"
   CHECK_THROWS_AS(MetricsFile(folder / "none" / "metrics.jsonl", 0), FileError);
 }
 
+TEST_CASE("metrics: what follows a line that is none of ours goes") {
+  const TemporaryFolder folder;
+  const auto path = folder / "metrics.jsonl";
+  for (const char* line : {"", "2", "[2]", "null", "{}", "{\"step\":\"2\"}", "{\"step\":2.5}",
+                           "{\"step\":null}", "{\"step\":[2]}", "step 2", "\xff\xfe"}) {
+    CAPTURE(std::string(line));
+    write_file(path, fmt::format("{{\"step\":1}}\n{}\n{{\"step\":3}}\n", line));
+    const MetricsFile metrics(path, 9);
+    CHECK(read_file(path) == "{\"step\":1}\n");
+  }
+}
+
 TEST_CASE("flops: toy by hand") {
   const ModelConfig toy;  // 4 layers, width 128
   const TokenFlops flops = token_flops(toy, 256, 64);
