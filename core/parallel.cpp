@@ -1,7 +1,6 @@
 #include "core/parallel.h"
 
 #include <atomic>
-#include <thread>
 
 #include "core/denormals.h"
 #include "core/error.h"
@@ -39,9 +38,11 @@ void set_thread_count(int count) {
 
 namespace threads {
 
-void FirstException::keep() noexcept {
+void FirstException::keep(int worker) noexcept {
   const std::lock_guard lock(mutex_);
-  if (!exception_) exception_ = std::current_exception();
+  if (exception_ && worker_ < worker) return;
+  exception_ = std::current_exception();
+  worker_ = worker;
 }
 
 void FirstException::rethrow() {
@@ -54,7 +55,7 @@ void run_one(int worker, WorkerFunction function, void* context, FirstException&
   try {
     function(context, worker);
   } catch (...) {
-    failure.keep();
+    failure.keep(worker);
   }
 }
 

@@ -18,14 +18,14 @@ bool in_parallel_region();
 namespace threads {
 using WorkerFunction = void (*)(void* context, int worker);
 /// Calls `function(context, w)` for w = 0 .. workers-1, each on a thread of its own, and waits. The first
-/// exception thrown by a worker is thrown again here.
+/// exception thrown, in the order of the workers, is thrown again here.
 void run_workers(int workers, WorkerFunction function, void* context);
 }  // namespace threads
 
-/// Cuts [0, count) into at most thread_count() contiguous shares, each of at least `grain` items (but the
-/// last), and calls `body(worker, begin, end)` for each share at the same time. The cut depends on count,
-/// grain and the thread count only: sums made per worker and added in worker order repeat bit for bit.
-/// Returns the number of workers that ran.
+/// Cuts [0, count) into contiguous shares of nearly equal size, one for every `grain` items or part of them
+/// and at most thread_count(), and calls `body(worker, begin, end)` for each share at the same time. The cut
+/// depends on count, grain and the thread count only: sums made per worker and added in worker order repeat
+/// bit for bit. Returns the number of workers that ran.
 template <class Body>
 int parallel_shares(Index count, Index grain, Body&& body) {
   if (count <= 0) return 0;

@@ -8,15 +8,17 @@
 /// What the two back ends of core/parallel share. A build has one of them.
 namespace tapeline::threads {
 
-/// The first exception among workers, to be thrown again on the thread that waits for them.
+/// The exception of the first worker that threw one, to be thrown again on the thread that waits for them.
+/// The first by number and not by time: a failure has the same message every time.
 class FirstException {
  public:
-  void keep() noexcept;  ///< the exception being handled
+  void keep(int worker) noexcept;  ///< the exception being handled
   void rethrow();
 
  private:
   std::mutex mutex_;
   std::exception_ptr exception_;
+  int worker_ = 0;  // whose it is
 };
 
 /// Marks the calling thread as being inside a parallel region.

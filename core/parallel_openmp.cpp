@@ -16,7 +16,7 @@ namespace threads {
 
 int backend_thread_count() { return std::max(1, omp_get_max_threads()); }
 
-// OpenBLAS (its OpenMP flavour) and oneDNN both ask OpenMP for the count at every call.
+// oneDNN asks OpenMP for the count at every call, and OpenBLAS is told before each.
 void backend_set_thread_count(int count) { omp_set_num_threads(count); }
 
 void run_workers(int workers, WorkerFunction function, void* context) {

@@ -2,10 +2,9 @@
 
 #include <algorithm>
 
+#include "core/kernels/instruction_sets.h"
 #include "core/parallel.h"
 
-// Machines without SSE4 run the scalar version: one set less to compile.
-#define HWY_DISABLED_TARGETS HWY_SSSE3
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/kernels/activations.cpp"
 #include "hwy/foreach_target.h"
@@ -93,7 +92,7 @@ void biased_gelu_loop(const Real* z, const Real* bias, Index rows, Index width, 
         lanes.store(Form::value(v), y + begin + j);
       } else {
         const auto [value, slope] = Form::both(v);
-        lanes.store(value, y + begin + j);
+        if (y != nullptr) lanes.store(value, y + begin + j);
         lanes.store(slope, slopes + begin + j);
       }
     });
@@ -203,14 +202,14 @@ Real* at_row(Real* matrix, Index row, Index width) {
 void biased_gelu(const Real* z, const Real* bias, Index rows, Index width, Real* y, Real* slopes) {
   for_rows(rows, width, [&](Index begin, Index end) {
     HWY_DYNAMIC_DISPATCH(biased_gelu_rows)
-    (z + begin * width, bias, end - begin, width, y + begin * width, at_row(slopes, begin, width));
+    (z + begin * width, bias, end - begin, width, at_row(y, begin, width), at_row(slopes, begin, width));
   });
 }
 
 void biased_gelu_tanh(const Real* z, const Real* bias, Index rows, Index width, Real* y, Real* slopes) {
   for_rows(rows, width, [&](Index begin, Index end) {
     HWY_DYNAMIC_DISPATCH(biased_gelu_tanh_rows)
-    (z + begin * width, bias, end - begin, width, y + begin * width, at_row(slopes, begin, width));
+    (z + begin * width, bias, end - begin, width, at_row(y, begin, width), at_row(slopes, begin, width));
   });
 }
 

@@ -6,10 +6,9 @@
 #include <type_traits>
 
 #include "core/error.h"
+#include "core/kernels/instruction_sets.h"
 #include "core/parallel.h"
 
-// Machines without SSE4 run the scalar version: one set less to compile.
-#define HWY_DISABLED_TARGETS HWY_SSSE3
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/kernels/adamw.cpp"
 #include "hwy/foreach_target.h"
@@ -38,8 +37,7 @@ void adamw_range(const AdamW& u, const AdamWSpans& s, Index begin, Index end) {
     const auto spread = hn::Add(hn::Sqrt(hn::Mul(v, correction2)), epsilon);
     const auto old = hn::Mul(lanes.load(s.value + i), kept);
     const auto value = hn::Sub(old, hn::Div(hn::Mul(rate, m), spread));
-    // In this order a NaN stays one.
-    lanes.store(hn::Max(lowest, hn::Min(highest, value)), s.value + i);
+    lanes.store(bounded(value, lowest, highest), s.value + i);
     lanes.store(m, s.first_moment + i);
     lanes.store(v, s.second_moment + i);
     lanes.store(every(0), s.gradient + i);

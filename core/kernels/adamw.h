@@ -34,7 +34,7 @@ struct AdamWSpans {
 
 void adamw(const AdamW& update, const AdamWSpans& spans);
 
-/// The sum of squares in double, its order fixed for a thread count, and how many of the numbers are NaN or
+/// The sum of squares in double, in one order for all thread counts, and how many of the numbers are NaN or
 /// infinite.
 struct SquaredNorm {
   double sum = 0;

@@ -7,11 +7,9 @@
 
 #include "core/dropout_counter.h"
 #include "core/kernels/attention_tile.h"
+#include "core/kernels/instruction_sets.h"
 #include "core/parallel.h"
 
-// Vectors of unknown length cannot stand in arrays (arm64 is served by NEON); SSSE3 is left out to compile
-// faster.
-#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/kernels/attention.cpp"
 // The order of the next two matters.
@@ -195,16 +193,17 @@ void backward_shared(const AttentionProblem& problem, const AttentionGradients& 
   const auto add_parts = [&](Real* gradient, const HeadRows& rows, bool add, Index which) {
     Real* const to = of_key_head(problem, gradient, rows, place);
     if (to == nullptr) return;
-    parallel_for(problem.key_rows, 16384 / problem.width + 1, [&](Index begin, Index end) {
-      for (Index row = begin; row < end; ++row) {
-        Real* const sum = to + row * rows.row;
-        if (!add) std::fill_n(sum, problem.width, Real{0});
-        for (int part = 0; part < parts; ++part) {
-          const Real* const from = partials + (2 * part + which) * step + row * problem.width;
-          for (Index c = 0; c < problem.width; ++c) sum[c] += from[c];
-        }
-      }
-    });
+    parallel_for(problem.key_rows, 16384 / std::max<Index>(problem.width, 1) + 1,
+                 [&](Index begin, Index end) {
+                   for (Index row = begin; row < end; ++row) {
+                     Real* const sum = to + row * rows.row;
+                     if (!add) std::fill_n(sum, problem.width, Real{0});
+                     for (int part = 0; part < parts; ++part) {
+                       const Real* const from = partials + (2 * part + which) * step + row * problem.width;
+                       for (Index c = 0; c < problem.width; ++c) sum[c] += from[c];
+                     }
+                   }
+                 });
   };
   add_parts(gradients.d_k, problem.key, gradients.add_k, 0);
   add_parts(gradients.d_v, problem.value, gradients.add_v, 1);

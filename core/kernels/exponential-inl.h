@@ -22,8 +22,8 @@ namespace HWY_NAMESPACE {
 /// Half the instructions of Highway's, which serves every x; a softmax over many narrow heads is made of
 /// little else. exp(x) = 2^n exp(r) with n = round(x / ln 2) and |r| <= ln(2) / 2; exp(r) = 1 + r + r^2 P(r)
 /// with the P of degree 4 that has the smallest largest relative error, 3e-9.
-template <class D, class V = hwy::HWY_NAMESPACE::Vec<D>>
-HWY_INLINE V exponential(D d, V x) {
+template <class D>
+HWY_INLINE hwy::HWY_NAMESPACE::Vec<D> exponential(D d, hwy::HWY_NAMESPACE::Vec<D> x) {
   namespace hn = hwy::HWY_NAMESPACE;
   if constexpr (sizeof(Real) == 8) {
     return hn::IfThenElse(hn::IsNaN(x), x, hn::Exp(d, x));

@@ -1,9 +1,8 @@
 #include "core/kernels/lion.h"
 
+#include "core/kernels/instruction_sets.h"
 #include "core/parallel.h"
 
-// Machines without SSE4 run the scalar version: one set less to compile.
-#define HWY_DISABLED_TARGETS HWY_SSSE3
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/kernels/lion.cpp"
 #include "hwy/foreach_target.h"
@@ -27,8 +26,7 @@ void lion_range(const Lion& u, const LionSpans& s, Index begin, Index end) {
     const auto direction = hn::MulAdd(beta1, m, hn::Mul(rest1, g));
     const auto step = hn::IfThenZeroElse(hn::Eq(direction, zero), hn::CopySign(rate, direction));
     const auto value = hn::Sub(hn::Mul(lanes.load(s.value + i), kept), step);
-    // In this order a NaN stays one.
-    lanes.store(hn::Max(lowest, hn::Min(highest, value)), s.value + i);
+    lanes.store(bounded(value, lowest, highest), s.value + i);
     lanes.store(hn::MulAdd(beta2, m, hn::Mul(rest2, g)), s.moment + i);
     lanes.store(zero, s.gradient + i);
   });

@@ -5,10 +5,9 @@
 #include <limits>
 #include <type_traits>
 
+#include "core/kernels/instruction_sets.h"
 #include "core/parallel.h"
 
-// Machines without SSE4 run the scalar version: one set less to compile.
-#define HWY_DISABLED_TARGETS HWY_SSSE3
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/kernels/loss.cpp"
 #include "hwy/foreach_target.h"

@@ -13,7 +13,7 @@ struct SoftmaxLoss {
   Real* logits = nullptr;          ///< [rows, vocabulary]; overwritten
   const Real* bias = nullptr;      ///< [vocabulary], or absent
   const Token* targets = nullptr;  ///< [rows]; -1: not scored
-  double* losses = nullptr;        ///< [rows] nats; 0 where not scored, NaN where a logit is NaN or infinite
+  double* losses = nullptr;        ///< [rows] nats; 0 where not scored, NaN where a logit is NaN or +infinity
   bool gradient = false;           ///< logits become d loss / d logits: softmax - one at the target, or 0
 };
 void softmax_loss(const SoftmaxLoss& arguments);

@@ -29,8 +29,8 @@ struct NormalizeBackward {
   const Real* mean = nullptr;  ///< absent: RMS norm
   const Real* rstd = nullptr;
   const Real* d_y = nullptr;
-  Real* d_x = nullptr;  ///< absent: not wanted
-  Real d_x_beta = 0;
+  Real* d_x = nullptr;     ///< absent: not wanted
+  Real d_x_beta = 0;       ///< 1: added to, here and below; 0: the old numbers are not read
   Real* d_gain = nullptr;  ///< absent: not wanted
   Real d_gain_beta = 0;
   Real* d_shift = nullptr;  ///< absent: not wanted

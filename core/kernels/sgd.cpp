@@ -1,9 +1,8 @@
 #include "core/kernels/sgd.h"
 
+#include "core/kernels/instruction_sets.h"
 #include "core/parallel.h"
 
-// Machines without SSE4 run the scalar version: one set less to compile.
-#define HWY_DISABLED_TARGETS HWY_SSSE3
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/kernels/sgd.cpp"
 #include "hwy/foreach_target.h"
@@ -23,8 +22,7 @@ void sgd_range(const Sgd& u, const SgdSpans& s, Index begin, Index end) {
     const auto g = hn::Mul(lanes.load(s.gradient + i), scale);
     const auto velocity = hn::MulAdd(momentum, lanes.load(s.velocity + i), g);
     const auto value = hn::NegMulAdd(rate, velocity, hn::Mul(lanes.load(s.value + i), kept));
-    // In this order a NaN stays one.
-    lanes.store(hn::Max(lowest, hn::Min(highest, value)), s.value + i);
+    lanes.store(bounded(value, lowest, highest), s.value + i);
     lanes.store(velocity, s.velocity + i);
     lanes.store(every(0), s.gradient + i);
   });

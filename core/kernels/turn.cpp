@@ -2,10 +2,9 @@
 
 #include <algorithm>
 
+#include "core/kernels/instruction_sets.h"
 #include "core/parallel.h"
 
-// Machines without SSE4 run the scalar version: one set less to compile.
-#define HWY_DISABLED_TARGETS HWY_SSSE3
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/kernels/turn.cpp"
 #include "hwy/foreach_target.h"

@@ -64,6 +64,13 @@ HWY_INLINE void for_each_vector(Index count, const Body& body) {
   if (i < count) body(PartOfVector{count - i}, i);
 }
 
+// `value` inside [lowest, highest]. By comparison: Min and Max of some instruction sets turn a NaN into the
+// other operand.
+HWY_INLINE RealVector bounded(RealVector value, RealVector lowest, RealVector highest) {
+  const auto raised = hn::IfThenElse(hn::Lt(value, lowest), lowest, value);
+  return hn::IfThenElse(hn::Gt(raised, highest), highest, raised);
+}
+
 HWY_INLINE Real sum_of_lanes(RealVector value) { return hn::GetLane(hn::SumOfLanes(RealTag(), value)); }
 HWY_INLINE Real largest_lane(RealVector value) { return hn::GetLane(hn::MaxOfLanes(RealTag(), value)); }
 

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-// The same sets as in every kernel's file: what is chosen here is chosen there.
-#define HWY_DISABLED_TARGETS HWY_SSSE3
+#include "core/kernels/instruction_sets.h"
+// Needs the sets before it.
 #include <hwy/highway.h>
 
 namespace tapeline {
