@@ -25,6 +25,10 @@ Var sum(Var x);
 /// x under another shape of equal size; no copy.
 Var reshape(Var x, const Shape& shape);
 
+/// Whether a value stays as long as the tape, or passes: it may be forgotten (Tape::forget) once it is used,
+/// and is made again in the backward run.
+enum class Lifetime { tape, passing };
+
 // --- products (core/ops/products.cpp, linear.cpp, linear_heads.cpp) -----------------------------------
 
 enum class Transposed : bool { no, yes };
@@ -40,17 +44,15 @@ Var linear_onto(Var stream, Var x, Var weight, Var bias);
 /// tables of T rows.
 Var linear_heads(Var x, Var weight, Var bias, Index heads, Index key_value_heads,
                  const Rotation& query_rotation, const Rotation& key_rotation);
-/// gelu(x W^T + bias) in one op, as linear() and gelu() would give it: what stands before the gelu is never
-/// kept, its derivative is, so that the gradient needs no function twice and no pass of its own.
-Var linear_gelu(Var x, Var weight, Var bias);
+/// gelu(x W^T + bias) in one op, as linear() and gelu() would give it. Keeps the product alone where the
+/// result passes: in the backward run one pass makes the result again and turns the product into the
+/// derivative.
+Var linear_gelu(Var x, Var weight, Var bias, Lifetime lifetime = Lifetime::tape);
 /// The same with gelu_tanh().
-Var linear_gelu_tanh(Var x, Var weight, Var bias);
+Var linear_gelu_tanh(Var x, Var weight, Var bias, Lifetime lifetime = Lifetime::tape);
 
 // --- normalisation (core/ops/normalize.cpp) ------------------------------------------------------------
 
-/// Whether a value stays as long as the tape, or passes: it may be forgotten (Tape::forget) once it is used,
-/// and is made again in the backward run.
-enum class Lifetime { tape, passing };
 /// (x - mean) / sqrt(variance + epsilon) * gain + shift over the last axis; variance of the centred values.
 /// gain, shift [C]; shift may be absent. (Ba, Kiros, Hinton 2016.)
 Var layer_norm(Var x, Var gain, Var shift, double epsilon, Lifetime lifetime = Lifetime::tape);

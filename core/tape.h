@@ -105,6 +105,7 @@ class Tape {
   Tape& operator=(const Tape&) = delete;
 
   bool recording() const { return recording_ == Recording::on; }
+  bool running_backward() const { return stage_ == Stage::backward; }
   Arena& arena() const { return arena_; }
   Watch* watch() const { return watch_; }
 

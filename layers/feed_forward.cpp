@@ -14,10 +14,10 @@ JointLinear make_inner(const Scope& scope, const ModelConfig& config) {
 }
 
 Var gelu_inside(Pass& pass, const JointLinear& inner, Var x) {
-  return linear_gelu(x, inner.joint_weight(pass), inner.joint_bias(pass));
+  return linear_gelu(x, inner.joint_weight(pass), inner.joint_bias(pass), Lifetime::passing);
 }
 Var gelu_tanh_inside(Pass& pass, const JointLinear& inner, Var x) {
-  return linear_gelu_tanh(x, inner.joint_weight(pass), inner.joint_bias(pass));
+  return linear_gelu_tanh(x, inner.joint_weight(pass), inner.joint_bias(pass), Lifetime::passing);
 }
 Var swiglu_inside(Pass& pass, const JointLinear& inner, Var x) { return swiglu(inner(pass, x)); }
 
@@ -36,10 +36,18 @@ FeedForward::FeedForward(const Scope& scope, const ModelConfig& config)
       output(scope.scope("output"), config.resolved_feed_forward_width(), config.width, config.bias,
              residual_deviation(config.layers)) {}
 
-Var FeedForward::operator()(Pass& pass, Var x) const { return output(pass, inside(pass, inner, x)); }
+Var FeedForward::operator()(Pass& pass, Var x) const {
+  const Var hidden = inside(pass, inner, x);
+  const Var result = output(pass, hidden);
+  pass.tape.forget(hidden);
+  return result;
+}
 
 Var FeedForward::onto(Pass& pass, Var stream, Var x) const {
-  return output.onto(pass, stream, inside(pass, inner, x));
+  const Var hidden = inside(pass, inner, x);
+  const Var result = output.onto(pass, stream, hidden);
+  pass.tape.forget(hidden);
+  return result;
 }
 
 }  // namespace tapeline::inline TAPELINE_PRECISION

@@ -67,7 +67,7 @@ Var linear_onto(Var stream, Var x, Var weight, Var bias) {
   add_row(stream.value().data, bias ? bias.value().data : nullptr, operands.rows, operands.out, y.data);
   multiply_into(operands.x_rows(), transpose(operands.w()), {y, Real{1}});
   OpWork work = operands.work();
-  work.numbers += numbers(stream), work.backward_numbers += gradient_numbers(stream);
+  work.numbers += numbers(stream);  // its gradient is handed on as it stands
   return x.tape().record("linear_onto", y, {stream, x, weight, bias}, work, [operands, stream](Var output) {
     const Tensor d_y = output.grad();
     operands.differentiate(d_y);
@@ -80,34 +80,51 @@ namespace {
 
 using BiasedGelu = void (*)(const Real* z, const Real* bias, Index rows, Index width, Real* y, Real* slopes);
 
-Var linear_and_gelu(const char* op, BiasedGelu gelu, Var x, Var weight, Var bias) {
+Var linear_and_gelu(const char* op, BiasedGelu gelu, Var x, Var weight, Var bias, Lifetime lifetime) {
   const LinearOperands operands(op, x, weight, bias);
-  const OpScope watched(x.tape(), op);
-  const Tensor y = x.tape().allocate(x.shape().with_last(operands.out));
-  // The product, in whose place the derivative of the gelu then stands; without a tape nobody asks for that.
-  const bool recording = x.tape().recording();
-  const Tensor slopes = recording ? x.tape().allocate(y.shape) : y;
-  multiply_into(operands.x_rows(), transpose(operands.w()), {slopes, 0});
-  gelu(slopes.data, bias ? bias.value().data : nullptr, operands.rows, operands.out, y.data,
-       recording ? slopes.data : nullptr);
-  return x.tape().record(op, y, {x, weight, bias}, operands.work(), [operands, slopes](Var output) {
+  Tape& tape = x.tape();
+  const OpScope watched(tape, op);
+  const Shape shape = x.shape().with_last(operands.out);
+  const bool passes = lifetime == Lifetime::passing && tape.recording();
+  const Tensor y = passes ? tape.allocate_passing(shape) : tape.allocate(shape);
+  // What the gelu is taken of; without a tape nobody asks for it again.
+  const Tensor product = tape.recording() ? tape.allocate(shape) : y;
+  multiply_into(operands.x_rows(), transpose(operands.w()), {product, 0});
+  const auto apply = [=](Real* values, Real* slopes) {
+    gelu(product.data, bias ? bias.value().data : nullptr, operands.rows, operands.out, values, slopes);
+  };
+  apply(y.data, nullptr);
+  // Whether the derivative of the gelu has taken the product's place: it does so when y is made again for the
+  // backward run, which shares most of the work, or else when the rule runs.
+  bool* const sloped = new (tape.arena().allocate(sizeof(bool))) bool(false);
+  OpWork work = operands.work();
+  work.numbers += tape.recording() ? product.size() : 0, work.backward_numbers += product.size();
+  const Var output = tape.record(op, y, {x, weight, bias}, work, [=](Var result) {
+    if (!*sloped) apply(nullptr, product.data);
     // The gradient of y is this rule's alone: it becomes that of the product where it stands.
-    const Tensor d_y = output.grad();
+    const Tensor d_y = result.grad();
     const GradientTarget d_bias = operands.bias_wanted() ? operands.bias.grad_target() : GradientTarget{};
-    multiply_and_sum_columns(slopes.data, operands.rows, operands.out, d_y.data, d_bias.beta,
-                             d_bias.tensor.data, scratch_for_sums(output.tape(), operands.out));
+    multiply_and_sum_columns(product.data, operands.rows, operands.out, d_y.data, d_bias.beta,
+                             d_bias.tensor.data, scratch_for_sums(result.tape(), operands.out));
     operands.differentiate(d_y);
   });
+  if (passes) {
+    tape.passing(output, [=](const Tensor& value) {
+      *sloped = x.tape().running_backward();
+      apply(value.data, *sloped ? product.data : nullptr);
+    });
+  }
+  return output;
 }
 
 }  // namespace
 
-Var linear_gelu(Var x, Var weight, Var bias) {
-  return linear_and_gelu("linear_gelu", &biased_gelu, x, weight, bias);
+Var linear_gelu(Var x, Var weight, Var bias, Lifetime lifetime) {
+  return linear_and_gelu("linear_gelu", &biased_gelu, x, weight, bias, lifetime);
 }
 
-Var linear_gelu_tanh(Var x, Var weight, Var bias) {
-  return linear_and_gelu("linear_gelu_tanh", &biased_gelu_tanh, x, weight, bias);
+Var linear_gelu_tanh(Var x, Var weight, Var bias, Lifetime lifetime) {
+  return linear_and_gelu("linear_gelu_tanh", &biased_gelu_tanh, x, weight, bias, lifetime);
 }
 
 }  // namespace tapeline::inline TAPELINE_PRECISION

@@ -179,7 +179,7 @@ TEST_CASE("linear: many rows on several threads") {
 
 TEST_CASE("linear_gelu: what linear and gelu give one after the other, on one thread and several") {
   struct Pair {
-    Var (*fused)(Var, Var, Var);
+    Var (*fused)(Var, Var, Var, Lifetime);
     Var (*activation)(Var);
     const char* name;
   };
@@ -204,7 +204,8 @@ TEST_CASE("linear_gelu: what linear and gelu give one after the other, on one th
           }
           return all;
         };
-        const auto fused = run(pair.fused);
+        const auto fused = run([&](Var x, Var w, Var b) { return pair.fused(x, w, b, Lifetime::tape); });
+        CHECK(run([&](Var x, Var w, Var b) { return pair.fused(x, w, b, Lifetime::passing); }) == fused);
         const auto apart = run([&](Var x, Var w, Var b) { return pair.activation(linear(x, w, b)); });
         REQUIRE(fused.size() == apart.size());
         for (std::size_t i = 0; i < fused.size(); ++i) {
@@ -212,17 +213,27 @@ TEST_CASE("linear_gelu: what linear and gelu give one after the other, on one th
         }
         TestTape silent(Recording::off);
         const Var y = pair.fused(silent->constant(inputs[0].tensor()), silent->constant(inputs[1].tensor()),
-                                 with_bias ? silent->constant(inputs[2].tensor()) : Var{});
+                                 with_bias ? silent->constant(inputs[2].tensor()) : Var{}, Lifetime::passing);
         CHECK(largest_difference(numbers_of(y.value()), fused[0]) <= rounding());
       }
     }
     Storage few[] = {random_storage({2, 3, 5}, "x"), random_storage({7, 5}, "weight"),
                      random_storage({7}, "bias")};
-    gradcheck(pair.name, few,
-              [&](Tape&, std::span<const Var> in) { return pair.fused(in[0], in[1], in[2]); });
+    gradcheck(pair.name, few, [&](Tape&, std::span<const Var> in) {
+      return pair.fused(in[0], in[1], in[2], Lifetime::tape);
+    });
     gradcheck(std::string(pair.name) + ", one input twice, no bias", std::span(few, 2),
               [&](Tape&, std::span<const Var> in) {
-                return add(pair.fused(in[0], in[1], {}), linear(in[0], in[1], {}));
+                return add(pair.fused(in[0], in[1], {}, Lifetime::tape), linear(in[0], in[1], {}));
+              });
+    Storage deep[] = {random_storage({4, 5}, "x"), random_storage({5, 5}, "weight"),
+                      random_storage({5}, "bias")};
+    gradcheck(std::string(pair.name) + ", forgotten and read again by the next product", deep,
+              [&](Tape& tape, std::span<const Var> in) {
+                const Var hidden = pair.fused(in[0], in[1], in[2], Lifetime::passing);
+                const Var next = linear_onto(in[0], hidden, in[1], {});
+                tape.forget(hidden);
+                return next;
               });
   }
   TestTape tape(Recording::off);

@@ -268,7 +268,7 @@ TEST_CASE("gradcheck: a wrong rule is caught, a right one passes") {
 namespace tapeline::inline TAPELINE_PRECISION {
 namespace {
 
-/// Values and gradients of products of norms, each forgotten after its use or kept.
+/// Values and gradients of products of norms and of gelus, each forgotten after its use or kept.
 std::vector<std::vector<double>> norms_and_products(GradientPool& pool, Lifetime lifetime, bool forget) {
   const Storage x = random_storage({6, 8}, "x"), gain = random_storage({8}, "gain"),
                 weight = random_storage({8, 8}, "weight", 0.4), weights = random_storage({6, 8}, "weights");
@@ -281,9 +281,21 @@ std::vector<std::vector<double>> norms_and_products(GradientPool& pool, Lifetime
     const Var normed = part == 1 ? rms_norm(rows, scaled_by, 1e-5, lifetime)
                                  : layer_norm(rows, scaled_by, scaled_by, 1e-5, lifetime);
     rows = linear_onto(rows, normed, matrix, {});
-    if (forget) tape.forget(normed);
-    if (forget) tape.forget(normed);  // once is enough, twice does no harm
-    tape.forget(rows);                // this one does not pass
+    const Var hidden = part == 1 ? linear_gelu_tanh(rows, matrix, {}, lifetime)
+                                 : linear_gelu(rows, matrix, scaled_by, lifetime);
+    // The last result is never asked for again: its rule finds the derivative itself.
+    rows = part == 2 ? add(rows, hidden) : linear_onto(rows, hidden, matrix, {});
+    for (const Var used : {normed, hidden}) {
+      if (forget) tape.forget(used);
+      if (forget) tape.forget(used);  // once is enough, twice does no harm
+    }
+    if (part == 0 && forget) {  // asked for before the backward run as well, and forgotten once more
+      const std::vector<double> again = numbers_of(hidden.value());
+      tape.forget(hidden);
+      CHECK(numbers_of(hidden.value()) == again);
+      tape.forget(hidden);
+    }
+    tape.forget(rows);  // this one does not pass
   }
   std::vector<std::vector<double>> all = {numbers_of(rows.value())};
   tape.backward(weighted_sum(rows, weights.tensor()));

@@ -175,6 +175,16 @@ TEST_CASE("watch: operations and bytes of the products") {
   CHECK(both.backward.at(0).flops == 2 * 2 * 5 * 4 * 3);
   CHECK(both.backward.at(0).bytes == (15 + 2 * 20 + 2 * 12 + 3) * number_bytes);
 
+  // The stream is read and its gradient handed on as it stands; a gelu's product is kept and read again.
+  const Seen onto = watched("linear_onto", {Shape{5, 3}, Shape{5, 4}, Shape{3, 4}, Shape{3}},
+                            [](std::span<const Var> in) { return linear_onto(in[0], in[1], in[2], in[3]); });
+  CHECK(onto.forward.at(0).bytes == both.forward.at(0).bytes + 15 * number_bytes);
+  CHECK(onto.backward.at(0).bytes == both.backward.at(0).bytes);
+  const Seen gelus = watched("linear_gelu", {Shape{5, 4}, Shape{3, 4}, Shape{3}},
+                             [](std::span<const Var> in) { return linear_gelu(in[0], in[1], in[2]); });
+  CHECK(gelus.forward.at(0).bytes == both.forward.at(0).bytes + 15 * number_bytes);
+  CHECK(gelus.backward.at(0).bytes == both.backward.at(0).bytes + 15 * number_bytes);
+
   const Storage fixed = numbers_in({3, 4});
   const Seen one = watched("linear", {Shape{5, 4}}, [&](std::span<const Var> in) {
     return linear(in[0], in[0].tape().constant(fixed.tensor()), {});
