@@ -16,8 +16,8 @@ EvaluationCounter::EvaluationCounter(const EvaluationSubject& subject) {
     operations_.push_back(refused_length(subject.model, length) ? 0 : operations);
   };
   for (const EvaluationCell& cell : subject.plan.cells)
-    add(cell.length, Workload::evaluation(subject.config.model, vocabulary, cell.length,
-                                          input_tokens(subject.plan, cell)));
+    add(cell.length,
+        Workload::evaluation(subject.config, vocabulary, cell.length, input_tokens(subject.plan, cell)));
   for (const ProbeWork& work : probe_plan(subject.config)) {
     if (!follows_from_evaluations(work.probe))
       add(work.length, Workload::probe(subject.config, vocabulary, work, subject.plan));

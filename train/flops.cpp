@@ -8,7 +8,15 @@
 
 namespace tapeline {
 
-TokenFlops token_flops(const ModelConfig& model, Index vocabulary, Index length) {
+double seen_pairs(Index first, Index rows, const KeyMask& keys) {
+  double pairs = 0;
+  for (Index row = first; row < first + rows; ++row) {
+    pairs += static_cast<double>(keys.keys_seen(row, row + 1));
+  }
+  return pairs;
+}
+
+TokenFlops token_flops(const ModelConfig& model, Index vocabulary, Index length, const KeyMask& keys) {
   const auto width = static_cast<double>(model.width);
   const auto key_value_width = static_cast<double>(model.resolved_key_value_heads() * model.head_width());
   const auto inner = static_cast<double>(model.resolved_feed_forward_width());
@@ -17,8 +25,8 @@ TokenFlops token_flops(const ModelConfig& model, Index vocabulary, Index length)
   const auto layers = static_cast<double>(model.layers);
   TokenFlops flops;
   flops.linear = 2 * (layers * layer + width * static_cast<double>(vocabulary));
-  // Row i (from 1) meets i keys, in two products of the model's width.
-  flops.attention = layers * 4 * width * (static_cast<double>(length) + 1) / 2;
+  // A query meets every key that it sees in two products of the model's width.
+  flops.attention = layers * 4 * width * seen_pairs(0, length, keys) / static_cast<double>(length);
   return flops;
 }
 

@@ -48,8 +48,6 @@ class TrainStep {
               const std::function<void()>& poll = {}, Watch* watch = nullptr);
 
   const StepShape& shape() const { return shape_; }
-  const Arena& arena() const { return arena_; }
-  const GradientPool& gradient_pool() const { return pool_; }
   /// Values, gradients of activations and closures at their highest; without weights and moments.
   std::size_t peak_bytes() const { return arena_.peak_bytes() + pool_.peak_bytes(); }
 

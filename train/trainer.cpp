@@ -101,7 +101,7 @@ class Run {
     begin_or_restore();
     metrics_.emplace(folder_.metrics_file(), record_.step);
     if (record_.step >= config_.train.steps) return;
-    flops_ = token_flops(config_.model, model_.plan().vocabulary, shape_.length);
+    flops_ = token_flops(config_.model, model_.plan().vocabulary, shape_.length, config_.positional.keys);
     const double gemm = options_.gemm_gflops > 0
                             ? options_.gemm_gflops
                             : measured_gemm_gflops(config_.model, shape_.micro_batch * shape_.length);

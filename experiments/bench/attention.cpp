@@ -10,12 +10,12 @@
 #include "experiments/bench/attention_tiles.h"
 #include "experiments/bench/limits.h"
 #include "experiments/bench/made_up.h"
-#include "experiments/bench/operations.h"
 #include "experiments/bench/product_times.h"
 #include "experiments/bench/stopwatch.h"
 #include "experiments/median.h"
 #include "layers/model_positions.h"
 #include "train/config_derived.h"
+#include "train/flops.h"
 
 namespace tapeline {
 namespace {
@@ -126,7 +126,6 @@ class TimedLength {
         static_cast<double>(config_.model.heads * sequences_) / static_cast<double>(tiles_->size().heads);
     speed.floor_forward_seconds = times * tiles_->forward().seconds;
     speed.floor_backward_seconds = times * tiles_->backward().seconds;
-    speed.floor_ratio = speed.seconds / (*speed.floor_forward_seconds + *speed.floor_backward_seconds);
     return speed;
   }
 
@@ -170,7 +169,6 @@ AttentionFlops attention_flops(const Config& config, Index length, Index sequenc
 
 AttentionSpeeds measure_attention(const Config& config, const std::vector<Index>& lengths,
                                   double seconds_each, const BenchOptions& options) {
-  if (config.train.threads > 0) set_thread_count(config.train.threads);
   Index most_tokens = 0;
   for (const Index length : lengths)
     most_tokens = std::max(most_tokens, length * attention_sequences(length));

@@ -17,8 +17,16 @@ struct AttentionSpeed {
   double forward_seconds = 0, backward_seconds = 0, seconds = 0;        ///< medians; seconds: both
   double forward_gflops = 0, backward_gflops = 0, gflops = 0;           ///< pairs that are seen
   std::optional<double> floor_forward_seconds, floor_backward_seconds;  ///< see AttentionTiles
-  std::optional<double> floor_ratio;                                    ///< both over the floor of both
   double gemm_ratio = 0;  ///< gflops over those of the best sgemm
+
+  std::optional<double> floor_seconds() const {
+    if (!floor_forward_seconds) return std::nullopt;
+    return *floor_forward_seconds + *floor_backward_seconds;
+  }
+  std::optional<double> floor_ratio() const {
+    if (!floor_forward_seconds) return std::nullopt;
+    return seconds / *floor_seconds();
+  }
 };
 
 struct AttentionSpeeds {

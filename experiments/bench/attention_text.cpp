@@ -20,8 +20,6 @@ std::string attention_json(const AttentionSpeeds& speeds) {
                                  {"best_gemm_gflops", speeds.best_gemm_gflops},
                                  {"lengths", nlohmann::ordered_json::array()}};
   for (const AttentionSpeed& speed : speeds.lengths) {
-    std::optional<double> floor;
-    if (speed.floor_forward_seconds) floor = *speed.floor_forward_seconds + *speed.floor_backward_seconds;
     json["lengths"].push_back({{"length", speed.length},
                                {"sequences", speed.sequences},
                                {"repeats", speed.repeats},
@@ -31,10 +29,10 @@ std::string attention_json(const AttentionSpeeds& speeds) {
                                {"gflops", speed.gflops},
                                {"forward_gflops", speed.forward_gflops},
                                {"backward_gflops", speed.backward_gflops},
-                               {"floor_seconds", number_or_null(floor)},
+                               {"floor_seconds", number_or_null(speed.floor_seconds())},
                                {"floor_forward_seconds", number_or_null(speed.floor_forward_seconds)},
                                {"floor_backward_seconds", number_or_null(speed.floor_backward_seconds)},
-                               {"floor_ratio", number_or_null(speed.floor_ratio)},
+                               {"floor_ratio", number_or_null(speed.floor_ratio())},
                                {"best_gemm_ratio", speed.gemm_ratio}});
   }
   return printed_json(json);
@@ -47,13 +45,11 @@ std::string attention_text(const AttentionSpeeds& speeds, std::size_t width) {
   table.column("both / best sgemm");
   const auto rate = [](double gflops) { return fmt::format("{:.1f}", gflops); };
   for (const AttentionSpeed& speed : speeds.lengths) {
-    std::optional<double> floor;
-    if (speed.floor_forward_seconds) floor = *speed.floor_forward_seconds + *speed.floor_backward_seconds;
     table.row({fmt::format("{}", speed.length), fmt::format("{}", speed.sequences),
                fmt::format("{}", speed.repeats), milliseconds_text(speed.forward_seconds),
                milliseconds_text(speed.backward_seconds), rate(speed.forward_gflops),
-               rate(speed.backward_gflops), rate(speed.gflops), milliseconds_text(floor),
-               ratio_text(speed.floor_ratio), fmt::format("{:.2f}", speed.gemm_ratio)});
+               rate(speed.backward_gflops), rate(speed.gflops), milliseconds_text(speed.floor_seconds()),
+               ratio_text(speed.floor_ratio()), fmt::format("{:.2f}", speed.gemm_ratio)});
   }
   return table.text(width) +
          fmt::format(

@@ -98,7 +98,6 @@ double bytes_of(const Config& config, const std::vector<Index>& lengths, bool wi
 
 EvaluationSpeed measure_evaluation(const Config& config, const std::vector<Index>& lengths,
                                    const BenchOptions& options) {
-  if (config.train.threads > 0) set_thread_count(config.train.threads);
   const Index longest = std::ranges::max(lengths);
   require_room(fmt::format("bench evaluate: length {}", longest), bytes_of(config, lengths, options.floor));
   const Transformer model(model_plan(config));

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "experiments/bench/operations.h"
+#include "train/flops.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
 namespace {

@@ -7,7 +7,6 @@
 namespace tapeline {
 
 GemmSpeed measure_gemm(const Config& config, const BenchOptions& options) {
-  if (config.train.threads > 0) set_thread_count(config.train.threads);
   ProductTimes products =
       step_products(config.model, model_plan(config).vocabulary, step_shape(config.train));
   Rounds rounds(options);

@@ -38,7 +38,6 @@ TokenTimes timed_generation(const Transformer& model, const std::vector<Token>& 
 }  // namespace
 
 GenerationSpeed measure_generation(const Config& config, Index tokens, const BenchOptions& options) {
-  if (config.train.threads > 0) set_thread_count(config.train.threads);
   const Transformer model(model_plan(config));
   const Index prompt_tokens = config.train.length;
   require_length(model, "bench generate: a prompt of train.length and --tokens", prompt_tokens + tokens);

@@ -5,10 +5,6 @@
 
 namespace tapeline {
 
-/// Pairs of query and key that rows [first, first + rows) of a causal sequence see, these rows' own keys the
-/// last ones.
-double seen_pairs(Index first, Index rows, const KeyMask& mask);
-
 /// Floating-point operations of these rows, forward, over the keys of all rows before them: the products of
 /// linear layers and head, and attention's two products over the pairs that are seen.
 double forward_flops(const ModelConfig& model, Index vocabulary, Index first, Index rows,

@@ -53,10 +53,12 @@ class Trained {
 
   const StepShape& shape() const { return shape_; }
   const Transformer& model() const { return model_; }
+  double weight_bytes() const { return static_cast<double>(model_.parameters().size()) * sizeof(Real); }
+  double gradient_and_moment_bytes() const {
+    return (1 + static_cast<double>(optimizer_->slots().size())) * weight_bytes();
+  }
   double peak_bytes() const {
-    const double copies = 2 + static_cast<double>(optimizer_->slots().size());
-    return copies * static_cast<double>(model_.parameters().size()) * sizeof(Real) +
-           static_cast<double>(step_.peak_bytes());
+    return weight_bytes() + gradient_and_moment_bytes() + static_cast<double>(step_.peak_bytes());
   }
 
  private:
@@ -80,8 +82,9 @@ class TimedSteps {
     speed_.threads = thread_count();
     speed_.tokens = trained_.shape().tokens();
     speed_.allocations_counted = AllocationCounter::available();
-    speed_.gflops =  // of one token; a second's tokens come later
-        token_flops(config.model, trained_.model().plan().vocabulary, config.train.length).training() / 1e9;
+    const TokenFlops flops = token_flops(config.model, trained_.model().plan().vocabulary,
+                                         config.train.length, config.positional.keys);
+    speed_.gflops = flops.training() / 1e9;  // of one token; a second's tokens come later
     const ResidentRise rise;
     for (Index i = 0; i < warm_up_steps; ++i) trained_.step();
     const double faults = minor_faults();
@@ -91,7 +94,8 @@ class TimedSteps {
     speed_.heap_allocations = static_cast<double>(counts.own) / counted_steps;
     speed_.vendor_allocations = static_cast<double>(counts.vendor) / counted_steps;
     speed_.minor_faults = (minor_faults() - faults) / counted_steps;
-    speed_.peak_rss_bytes = rise.bytes();
+    if (const std::optional<double> bytes = rise.bytes())
+      speed_.peak_rss_bytes = *bytes + trained_.gradient_and_moment_bytes();
   }
 
   Trained& trained() { return trained_; }
@@ -152,7 +156,6 @@ const Floor* pointer(const std::optional<Floor>& floor) { return floor ? &*floor
 }  // namespace
 
 StepSpeed measure_step(const Config& config, const BenchOptions& options, StepTrace& trace) {
-  if (config.train.threads > 0) set_thread_count(config.train.threads);
   TimedSteps steps(config);
   std::optional<Floor> floor = floor_of(config, options);
   Rounds rounds(options);
@@ -170,7 +173,6 @@ StepSpeed measure_step(const Config& config, const BenchOptions& options, StepTr
 }
 
 std::vector<StepSpeed> measure_encodings(const std::vector<Config>& configs, const BenchOptions& options) {
-  if (configs.front().train.threads > 0) set_thread_count(configs.front().train.threads);
   std::vector<std::unique_ptr<TimedSteps>> all;
   const TimedSteps* none = nullptr;
   for (const Config& config : configs) {

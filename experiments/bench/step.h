@@ -21,11 +21,12 @@ struct StepSpeed {
   double step_seconds = 0;              ///< median
   std::optional<double> floor_seconds;  ///< of the products alone; see step_floor()
   double tokens_per_second = 0;
-  double gflops = 0;                       ///< products only, attention's causal half
+  double gflops = 0;                       ///< products only, attention's over the pairs that are seen
   std::optional<double> gemm_floor_ratio;  ///< step over floor
   std::optional<double> ratio_over_none;   ///< over a step of kind none: median over neighbouring steps
   double peak_bytes = 0;                   ///< weights, gradients, moments, and the step's own at its highest
-  /// By how much the process's resident memory rises over what stands before the very first step; with
+  /// By how much the process's resident memory rises in the first steps, and gradients and moments, which are
+  /// there before them and in other programs are made by them: what training takes above the weights. With
   /// several models in the process it is not known.
   std::optional<double> peak_rss_bytes;
   bool allocations_counted = false;

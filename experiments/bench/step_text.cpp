@@ -104,7 +104,7 @@ Table result_table(const StepSpeed& speed, const StepTrace& trace) {
   result.row({"memory", fmt::format("{}: weights, gradients, moments, and the step at its highest",
                                     quantity(speed.peak_bytes, "B"))});
   if (speed.peak_rss_bytes) {
-    result.row({"resident", fmt::format("{} more at the highest than before the first step",
+    result.row({"resident", fmt::format("{} above the weights at the highest, as the system counts it",
                                         quantity(*speed.peak_rss_bytes, "B"))});
   }
   result.row({"heap allocations",

@@ -74,8 +74,6 @@ class Tapeline:
         self.threads = threads
         self.folder = folder
         self.version = (self.run("--version").splitlines() or ["tapeline"])[0]
-        # The floor takes longer than the steps.
-        self.without_floor = ["--no-floor"] if "--no-floor" in self.run("bench", "--help") else []
 
     def run(self, *words: str) -> str:
         environment = clean_environment(self.threads, self.folder / "cache")
@@ -112,12 +110,12 @@ class Tapeline:
         return result
 
     def time(self, config: Path, case: Case, floor: bool) -> Dict[str, Any]:
-        """Median seconds of a step or pass, and with `floor` of its products alone in turns with it; of a
-        step, where it is told, the memory too."""
-        options = ["--repeats", str(case.repeats), *([] if floor else self.without_floor)]
+        """Median seconds of a step or pass, and with `floor` of its products alone in turns with it, which
+        take about as long; of a step, where it is told, the memory too."""
+        options = ["--repeats", str(case.repeats), *([] if floor else ["--no-floor"])]
         if case.training:
             answer = self.json_of("bench", "step", str(config), *options)
-            seconds, peak = answer["step_seconds"], answer.get("step_peak_rss_bytes")
+            seconds, peak = answer["step_seconds"], answer["step_peak_rss_bytes"]
         else:
             lengths = ["--lengths", str(case.length)]
             (answer,) = self.json_of("bench", "evaluate", str(config), *lengths, *options)["lengths"]

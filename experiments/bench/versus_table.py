@@ -8,7 +8,7 @@ WIDTH = 100
 NOTE = """\
 ratio: PyTorch's time over tapeline's, medians of {rounds} in turns; range: of the single rounds.
 {speed}
-memory: tapeline's over PyTorch's, the peak of training steps above what stood before the first.
+memory: tapeline's over PyTorch's, what training steps take above the weights at their peak.
 loss: the largest difference of mean losses at the same weights and tokens, over all of them and by
 position in the window; {tolerance:g} is allowed.
 """

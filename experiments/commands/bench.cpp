@@ -11,6 +11,7 @@
 
 #include "core/error.h"
 #include "core/excerpt.h"
+#include "core/parallel.h"
 #include "experiments/bench/attention_text.h"
 #include "experiments/bench/evaluate_text.h"
 #include "experiments/bench/gemm_text.h"
@@ -174,6 +175,7 @@ int bench(const BenchCommand& command) {
   const ResolvedConfig config = command.config.resolve();
   if (command.config.dry_run()) return dry_run(config, command.output);
   check_model(config.config);
+  if (config.config.train.threads > 0) set_thread_count(config.config.train.threads);
   const SignalGuard signals;
   try {
     return what.run(command, config);
@@ -238,7 +240,8 @@ Command bench_command() {
   command.details = {
       "Times a thing, and beside it the products of matrices and the attention that it cannot do without, "
       "alone, as fast as this machine can: the floor. The ratio of the two is what everything else costs, "
-      "whatever the machine. Both take turns; every figure is a median. Texts and weights are made up.",
+      "whatever the machine. Both take turns; times are medians, those of single ops means of the middle "
+      "half. Texts and weights are made up.",
       "step: a whole training step. The table by op tells where it goes: calls, time, operations and bytes "
       "of every op, forward and backward. It comes from steps that are watched, and what watching costs "
       "stands below it.",

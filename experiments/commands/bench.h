@@ -4,7 +4,8 @@
 
 namespace tapeline {
 
-/// tapeline bench step: the speed of a training step against the machine's own measured limit.
+/// tapeline bench: the speed of a training step, of attention, products, evaluation or generation against the
+/// machine's own measured limit.
 Command bench_command();
 
 }  // namespace tapeline

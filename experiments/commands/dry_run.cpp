@@ -32,7 +32,8 @@ struct WorkEstimate {
 WorkEstimate estimate(const Config& config, const DryRun& run) {
   if (config.train.threads > 0) set_thread_count(config.train.threads);
   const StepShape shape = step_shape(config.train);
-  const TokenFlops flops = token_flops(config.model, config.data.vocabulary, shape.length);
+  const TokenFlops flops =
+      token_flops(config.model, config.data.vocabulary, shape.length, config.positional.keys);
   WorkEstimate found;
   found.threads = thread_count();
   found.matrix_parameters = flops.linear / 2;

@@ -16,7 +16,8 @@ std::string ComparisonLine::text(std::size_t number, const CellProgress& at, dou
     if (pace_ && paced_ == number) {
       doing += ", " + pace_->look(at.step);
     } else {
-      const TokenFlops flops = token_flops(cell.config.config.model, vocabulary_, train.length);
+      const TokenFlops flops = token_flops(cell.config.config.model, vocabulary_, train.length,
+                                           cell.config.config.positional.keys);
       pace_.emplace(at.step, train.tokens_per_step, flops.training(), gemm_gflops_);
       paced_ = number;
     }

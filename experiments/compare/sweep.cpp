@@ -85,7 +85,8 @@ std::vector<SweepPoint> measured_sweep(const std::vector<Cell>& cells,
     const EvaluationResult* result = records[i].find(trained_evaluation, at_trained_length(config));
     if (result == nullptr) continue;
     const Index tokens = config.train.steps * config.train.tokens_per_step;
-    const TokenFlops flops = token_flops(config.model, config.data.vocabulary, config.train.length);
+    const TokenFlops flops =
+        token_flops(config.model, config.data.vocabulary, config.train.length, config.positional.keys);
     sweep.push_back({.variant = cell.variant,
                      .kind = config.positional.name(),
                      .seed = cell.seed,

@@ -33,7 +33,7 @@ std::optional<double> evaluation_speed(const Transformer& model, const Config& c
     if (result.status == "refused") return std::nullopt;
     fastest = time == 0 ? seconds : std::min(fastest, seconds);
   }
-  return fastest / Workload::evaluation(config.model, tokenizer.size(), length, plan.scored.tokens());
+  return fastest / Workload::evaluation(config, tokenizer.size(), length, plan.scored.tokens());
 }
 
 std::optional<VariantSpeed> measure_speed(const Config& config, const Layout& layout, const TokenStore& store,

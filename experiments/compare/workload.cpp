@@ -16,8 +16,9 @@ Workload::Workload(const std::vector<Cell>& cells, Index vocabulary, const Compa
     const Config& config = cell.config.config;
     CellWork work;
     if (cell.part != CellPart::swept) {
-      work.training = token_flops(config.model, vocabulary, config.train.length).training() *
-                      static_cast<double>(config.train.steps * config.train.tokens_per_step);
+      work.training =
+          token_flops(config.model, vocabulary, config.train.length, config.positional.keys).training() *
+          static_cast<double>(config.train.steps * config.train.tokens_per_step);
     }
     total_ += work.training;
     const auto add = [&](double operations) {
@@ -25,7 +26,7 @@ Workload::Workload(const std::vector<Cell>& cells, Index vocabulary, const Compa
       total_ += operations;
     };
     for (const EvaluationWork& evaluation : evaluation_work(cell, targets))
-      add(Workload::evaluation(config.model, vocabulary, evaluation.cell.length, evaluation.input_tokens));
+      add(Workload::evaluation(config, vocabulary, evaluation.cell.length, evaluation.input_tokens));
     for (const CellProbe& probe : probe_work(cell)) {
       const EvaluationPlan plan =
           evaluation_plan(probe.under->config, targets.scored, targets.longest_sliding);
@@ -36,15 +37,16 @@ Workload::Workload(const std::vector<Cell>& cells, Index vocabulary, const Compa
   before_.push_back(total_);
 }
 
-double Workload::evaluation(const ModelConfig& model, Index vocabulary, Index length, Index tokens) {
-  return evaluation_weight * token_flops(model, vocabulary, length).forward() * static_cast<double>(tokens);
+double Workload::evaluation(const Config& config, Index vocabulary, Index length, Index tokens) {
+  return evaluation_weight * token_flops(config.model, vocabulary, length, config.positional.keys).forward() *
+         static_cast<double>(tokens);
 }
 
 double Workload::probe(const Config& config, Index vocabulary, const ProbeWork& work,
                        const EvaluationPlan& plan) {
   double operations = 0;
   for (const WindowTokens& windows : probe_tokens(work, config.train.length, plan)) {
-    const TokenFlops token = token_flops(config.model, vocabulary, windows.length);
+    const TokenFlops token = token_flops(config.model, vocabulary, windows.length, config.positional.keys);
     // The probe of attention computes the scores once more.
     const double again = work.probe == "attention" ? token.attention : 0;
     operations += (token.forward() + again) * static_cast<double>(windows.tokens);

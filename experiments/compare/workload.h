@@ -22,7 +22,7 @@ class Workload {
   /// All that follows it.
   double evaluation(std::size_t cell) const;
   /// One evaluation of so many tokens in windows of `length`.
-  static double evaluation(const ModelConfig& model, Index vocabulary, Index length, Index tokens);
+  static double evaluation(const Config& config, Index vocabulary, Index length, Index tokens);
   /// One probe; 0 of one that follows from the evaluations.
   static double probe(const Config& config, Index vocabulary, const ProbeWork& work,
                       const EvaluationPlan& plan);

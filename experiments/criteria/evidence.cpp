@@ -149,7 +149,8 @@ Evidence::Evidence(const Comparison& comparison) : comparison_(comparison) {
     encoding.variant = variant.name;
     encoding.train_length = config.train.length;
     encoding.training_work =
-        token_flops(config.model, config.data.vocabulary, config.train.length).training();
+        token_flops(config.model, config.data.vocabulary, config.train.length, config.positional.keys)
+            .training();
     for (const FinishedCell& cell : comparison.cells) {
       if (cell.variant == variant.name) encoding.cells.push_back(&cell);
     }

@@ -55,8 +55,9 @@ ReportTable training_cost_table(const Comparison& comparison) {
     Cost cost;
     cost.variant = variant.name;
     cost.tokens = static_cast<double>(config.train.steps * config.train.tokens_per_step);
-    cost.operations =
-        cost.tokens * token_flops(config.model, config.data.vocabulary, config.train.length).training();
+    cost.operations = cost.tokens * token_flops(config.model, config.data.vocabulary, config.train.length,
+                                                config.positional.keys)
+                                        .training();
     std::vector<double> speeds;
     for (const FinishedCell& cell : comparison.cells) {
       if (cell.variant != variant.name) continue;

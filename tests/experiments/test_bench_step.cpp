@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <functional>
 
-#include "core/parallel.h"
 #include "experiments/bench/step.h"
 #include "experiments/median.h"
+#include "tests/support/thread_setting.h"
 #include "train/config_loader.h"
 
 namespace tapeline {
@@ -21,11 +21,9 @@ TEST_CASE("median") {
 TEST_CASE("bench step: a step costs more than its products; a steady one takes nothing from the heap") {
   ConfigSources sources;
   sources.preset = "smoke";
-  sources.sets = {{"train.threads", "1", "--set"}};
-  const int threads = thread_count();
+  const ThreadSetting one_thread(1);
   StepTrace no_trace{std::filesystem::path()};
   const StepSpeed speed = measure_step(resolve_config(sources).config, {.repeats = 3}, no_trace);
-  set_thread_count(threads);
   CHECK(speed.threads == 1);
   CHECK(speed.tokens == 1024);
   CHECK(speed.tokens_per_second > 0);

@@ -112,6 +112,10 @@ TEST_CASE("flops: toy by hand") {
   CHECK(flops.linear == 2.0 * (4 * 12 * 128 * 128 + 128 * 256));
   CHECK(flops.attention == 4 * 4.0 * 128 * 65 / 2);
   CHECK(flops.training() == 3 * flops.linear + 3.5 * flops.attention);
+  // Rows of a window of 5 see 1, 2 and then 3 keys: two before and a sink, or fewer.
+  const TokenFlops windowed = token_flops(toy, 256, 5, {.causal = true, .window = 2, .sinks = 1});
+  CHECK(windowed.attention == 4 * 4.0 * 128 * (1 + 2 + 3 + 3 + 3) / 5);
+  CHECK(windowed.linear == flops.linear);
 }
 
 }  // namespace

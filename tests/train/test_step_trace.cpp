@@ -78,10 +78,14 @@ TEST_CASE("step trace: the operations of the ops are those of the whole, every e
   other.model.parallel_residual = true;
   other.model.dropout = 0.1;
   configs.push_back(other);
+  Config windowed = configs.front();
+  windowed.positional.keys = {.causal = true, .window = 3, .sinks = 1};
+  configs.push_back(windowed);
   for (const Config& config : configs) {
     CAPTURE(config.positional.kind);
     const double tokens = 8 * static_cast<double>(config.train.length);
-    const double expected = tokens * token_flops(config.model, 256, config.train.length).training();
+    const double expected =
+        tokens * token_flops(config.model, 256, config.train.length, config.positional.keys).training();
     // Some encodings make tables, once a micro-batch: twice as many windows in each add nothing to those.
     const double eight = flops_of(one_step(config, 4, 8)), sixteen = flops_of(one_step(config, 8, 16));
     CHECK(sixteen - eight == expected);
