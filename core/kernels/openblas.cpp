@@ -2,11 +2,13 @@
 
 #include <cblas.h>
 #include <dlfcn.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <limits>
 
 #include "core/error.h"
+#include "core/memory.h"
 #include "core/parallel.h"
 #include "core/vendor_call.h"
 
@@ -37,6 +39,12 @@ void check_extents(const MatrixProduct<T>& p) {
   require<ShapeError>(largest <= most, "gemm: an extent is {}; OpenBLAS takes at most {}", largest, most);
 }
 
+template <class T>
+void prepare(const MatrixProduct<T>& p) {
+  check_extents(p);
+  [[maybe_unused]] static const bool room = (require_room_for_openblas(), true);
+}
+
 CBLAS_TRANSPOSE transposed(bool yes) { return yes ? CblasTrans : CblasNoTrans; }
 blasint narrow(Index extent) { return static_cast<blasint>(extent); }
 
@@ -64,8 +72,19 @@ std::string openblas_warning() {
       openblas_info().file);
 }
 
+void require_room_for_openblas() {
+  constexpr std::size_t buffer_bytes = std::size_t{128} << 20;
+  const std::size_t wanted = buffer_bytes * static_cast<std::size_t>(thread_count());
+  void* const room = ::mmap(nullptr, wanted, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  require<MemoryError>(room != MAP_FAILED,
+                       "OpenBLAS needs {} MB of address space for its buffers, and the limit of this process "
+                       "(ulimit -v) leaves less; raise it",
+                       wanted >> 20);
+  ::munmap(room, wanted);
+}
+
 void openblas_gemm(const MatrixProduct<float>& p) {
-  check_extents(p);
+  prepare(p);
   const VendorCall call;
   follow_thread_count();
   cblas_sgemm(CblasRowMajor, transposed(p.transpose_a), transposed(p.transpose_b), narrow(p.m), narrow(p.n),
@@ -73,7 +92,7 @@ void openblas_gemm(const MatrixProduct<float>& p) {
 }
 
 void openblas_gemm(const MatrixProduct<double>& p) {
-  check_extents(p);
+  prepare(p);
   const VendorCall call;
   follow_thread_count();
   cblas_dgemm(CblasRowMajor, transposed(p.transpose_a), transposed(p.transpose_b), narrow(p.m), narrow(p.n),

@@ -20,8 +20,13 @@ OpenBlasInfo openblas_info();
 /// is well. Such a library is run on one thread.
 std::string openblas_warning();
 
+/// Throws MemoryError where a limit of address space leaves no room for OpenBLAS's buffers, one a thread: it
+/// would ask for them without end.
+void require_room_for_openblas();
+
 /// The product by cblas_sgemm or cblas_dgemm, with thread_count() threads; inside a parallel region on the
-/// calling thread alone. All extents at least 1. Throws ShapeError for an extent beyond 32 bits.
+/// calling thread alone. All extents at least 1. Throws ShapeError for an extent beyond 32 bits, MemoryError
+/// where the first call finds no room for OpenBLAS's buffers.
 void openblas_gemm(const MatrixProduct<float>& product);
 void openblas_gemm(const MatrixProduct<double>& product);
 

@@ -1,7 +1,11 @@
 #include <doctest/doctest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <limits>
 #include <vector>
 
@@ -9,6 +13,7 @@
 #include "core/kernels/gemm.h"
 #include "core/kernels/onednn.h"
 #include "core/kernels/openblas.h"
+#include "core/memory.h"
 #include "core/parallel.h"
 #include "tests/support/reference.h"
 #include "tests/support/thread_setting.h"
@@ -255,5 +260,27 @@ TEST_CASE("OpenBLAS and oneDNN say what they are") {
   CHECK(onednn_info().version.find('.') != std::string::npos);
   CHECK(onednn_info().runtime == "openmp");
   CHECK_FALSE(onednn_info().instruction_set.empty());
+}
+
+TEST_CASE("OpenBLAS: no room for its buffers is an error, not an endless wait") {
+  require_room_for_openblas();  // here there is
+  const pid_t child = fork();
+  if (child == 0) {
+    std::size_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    const rlim_t room = rlim_t{64} << 20;
+    const rlim_t most = pages * static_cast<rlim_t>(sysconf(_SC_PAGE_SIZE)) + room;
+    const rlimit limit{most, most};
+    setrlimit(RLIMIT_AS, &limit);
+    try {
+      require_room_for_openblas();
+    } catch (const MemoryError&) {
+      _exit(7);
+    }
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 7));
 }
 #endif
