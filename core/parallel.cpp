@@ -1,5 +1,6 @@
 #include "core/parallel.h"
 
+#include <algorithm>
 #include <atomic>
 
 #include "core/denormals.h"
@@ -11,6 +12,7 @@ namespace {
 
 std::atomic<int> chosen_count{0};
 thread_local bool denormals_flushed = false;
+thread_local int told_count = 0;  // what this thread's runtime was told last
 
 void flush_denormals_once() {
   if (denormals_flushed) return;
@@ -18,22 +20,39 @@ void flush_denormals_once() {
   denormals_flushed = true;
 }
 
+int granted_threads() { return std::min(most_threads, threads::backend_most_threads()); }
+
+// The runtime keeps a count for each thread that starts regions.
+void tell_runtime(int count) {
+  if (told_count == count || in_parallel_region()) return;
+  threads::backend_set_thread_count(count);
+  told_count = count;
+}
+
 }  // namespace
 
 int thread_count() {
   flush_denormals_once();
-  const int count = chosen_count.load(std::memory_order_relaxed);
-  if (count > 0) return count;
-  const int found = threads::backend_thread_count();
-  chosen_count.store(found, std::memory_order_relaxed);
-  return found;
+  int count = chosen_count.load(std::memory_order_relaxed);
+  if (count == 0) {
+    count = std::min(threads::backend_thread_count(), granted_threads());
+    chosen_count.store(count, std::memory_order_relaxed);
+  }
+  tell_runtime(count);
+  return count;
 }
 
 void set_thread_count(int count) {
   require<ConfigError>(count >= 1, "threads: {} was asked for; at least 1 is needed", count);
+  require<ConfigError>(count <= most_threads, "threads: {} were asked for; at most {} are used", count,
+                       most_threads);
+  require<ConfigError>(
+      count <= granted_threads(),
+      "threads: {} were asked for, and OMP_THREAD_LIMIT grants {}; ask for fewer, or unset it", count,
+      granted_threads());
   flush_denormals_once();
-  threads::backend_set_thread_count(count);
   chosen_count.store(count, std::memory_order_relaxed);
+  tell_runtime(count);
 }
 
 namespace threads {

@@ -6,11 +6,17 @@
 
 namespace tapeline {
 
-/// How many threads a parallel region uses, this one included. The one pool is OpenMP's, shared with the BLAS
-/// and oneDNN; builds for the thread sanitizer use a second back end on std::thread (TAPELINE_STD_THREADS).
-/// The first use on a thread makes that thread, and every worker, treat denormal numbers as zero.
+/// More threads than this are never used.
+inline constexpr int most_threads = 1024;
+
+/// How many threads a parallel region uses, this one included: what was set, else OMP_NUM_THREADS, else all
+/// cores, and never more than the runtime grants (OMP_THREAD_LIMIT). The one pool is OpenMP's, shared with
+/// the BLAS and oneDNN; builds for the thread sanitizer use a second back end on std::thread
+/// (TAPELINE_STD_THREADS). The first use on a thread makes that thread, and every worker, treat denormal
+/// numbers as zero.
 int thread_count();
-/// Sets it, also for the vendor libraries; at least 1. Throws ConfigError below 1.
+/// Sets it, also for the vendor libraries; at least 1. Throws ConfigError below 1, above most_threads and
+/// above what the runtime grants.
 void set_thread_count(int count);
 /// True inside a parallel region; regions do not nest, an inner one runs on the calling thread.
 bool in_parallel_region();

@@ -37,8 +37,11 @@ class InRegion {
 /// One worker's part on the calling thread.
 void run_one(int worker, WorkerFunction function, void* context, FirstException& failure) noexcept;
 
-/// How many threads to use when nobody has said, and what else to tell when somebody does.
+/// How many threads a region can get at most (OMP_THREAD_LIMIT).
+int backend_most_threads();
+/// How many were asked for from outside (OMP_NUM_THREADS), or how many cores there are.
 int backend_thread_count();
+/// Tells the runtime of the calling thread that its regions have this many.
 void backend_set_thread_count(int count);
 
 }  // namespace tapeline::threads

@@ -84,6 +84,8 @@ class Pool {
 
 }  // namespace
 
+int backend_most_threads() { return most_threads; }
+
 int backend_thread_count() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
 
 void backend_set_thread_count(int) {}

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "core/error.h"
+#include "core/parallel.h"
 #include "layers/positional/kinds_of_build.h"
 #include "layers/positional/registry.h"
 #include "train/optimizer.h"
@@ -148,7 +149,7 @@ std::vector<ConfigKey> make_keys() {
       row("train.steps", FIELD(train.steps), "optimizer steps", between(0, 1LL << 40)),
       row("train.micro_batch", FIELD(train.micro_batch), "windows run at once; \"auto\": by their size", Limits{.range = at_least(0), .notation = Notation::automatic}),
       row("train.seed", FIELD(train.seed), "of weights, order and dropout; a comparison counts on from it", at_least(0)),
-      row("train.threads", FIELD(train.threads), "threads; 0: all cores", between(0, 1024)),
+      row("train.threads", FIELD(train.threads), "threads; 0: all cores", between(0, most_threads)),
       row("train.checkpoint_every", FIELD(train.checkpoint_every), "steps between checkpoints; 0: only the last", at_least(0)),
       row("train.keep", FIELD(train.keep), "last checkpoints kept, besides the best", at_least(1)),
       row("train.evaluate_every", FIELD(train.evaluate_every), "steps between evaluations; 0: only at the end", at_least(0)),

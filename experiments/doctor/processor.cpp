@@ -42,9 +42,9 @@ Finding cores() {
   return all_well("cores", found);
 }
 
-/// The number that OMP_NUM_THREADS begins with; 0 when it is not set, -1 when it is none.
-long wanted_threads() {
-  const char* value = std::getenv("OMP_NUM_THREADS");
+/// The number that an environment variable begins with; 0 when it is not set, -1 when it is none.
+long number_in(const char* variable) {
+  const char* value = std::getenv(variable);
   if (value == nullptr || *value == '\0') return 0;
   std::string_view text(value);
   while (text.starts_with(' ')) text.remove_prefix(1);
@@ -56,9 +56,11 @@ long wanted_threads() {
 
 Finding thread_use() {
   const int limit = usable_cores(), used = thread_count();
-  const long wanted = wanted_threads();
-  const std::string environment = fmt::format("OMP_NUM_THREADS is \"{}\"",
-                                              wanted == 0 ? "" : excerpt(std::getenv("OMP_NUM_THREADS"), 20));
+  const bool granted_fewer = number_in("OMP_THREAD_LIMIT") == used && used < limit;
+  const char* const variable = granted_fewer ? "OMP_THREAD_LIMIT" : "OMP_NUM_THREADS";
+  const long wanted = number_in(variable);
+  const std::string environment =
+      fmt::format("{} is \"{}\"", variable, wanted == 0 ? "" : excerpt(std::getenv(variable), 20));
   const std::string on = fmt::format("{} on {}", counted(used, "thread"), counted(limit, "core"));
   if (used > limit)
     return {"threads", Finding::State::problem,
@@ -70,10 +72,11 @@ Finding thread_use() {
             fmt::format("{}; {}, which is no number and is ignored", on, environment),
             "unset OMP_NUM_THREADS"};
   if (used < limit)
-    return {"threads", Finding::State::note,
-            fmt::format("{}{}: the others stay idle", on,
-                        wanted == 0 ? std::string() : fmt::format(", because {}", environment)),
-            wanted == 0 ? fmt::format("export OMP_NUM_THREADS={}", limit) : "unset OMP_NUM_THREADS"};
+    return {
+        "threads", Finding::State::note,
+        fmt::format("{}{}: the others stay idle", on,
+                    wanted == 0 ? std::string() : fmt::format(", because {}", environment)),
+        wanted == 0 ? fmt::format("export OMP_NUM_THREADS={}", limit) : fmt::format("unset {}", variable)};
   return all_well("threads", on);
 }
 

@@ -68,9 +68,24 @@ TEST_CASE("parallel: an exception of a worker arrives at the caller, and the poo
   CHECK(total == 10);
 }
 
-TEST_CASE("parallel: fewer than one thread is refused") {
+TEST_CASE("parallel: fewer than one thread is refused, and more than are ever used") {
+  const ThreadSetting as_before;
   CHECK_THROWS_AS(set_thread_count(0), ConfigError);
   CHECK_THROWS_AS(set_thread_count(-2), ConfigError);
+  CHECK_THROWS_AS(set_thread_count(most_threads + 1), ConfigError);
+}
+
+TEST_CASE("parallel: a thread that the runtime does not know has as many workers as all others") {
+  const ThreadSetting chosen(3);
+  std::set<std::thread::id> threads;
+  std::thread([&] {
+    std::mutex mutex;
+    parallel_for(3, 1, [&](Index, Index) {
+      const std::lock_guard lock(mutex);
+      threads.insert(std::this_thread::get_id());
+    });
+  }).join();
+  CHECK(threads.size() == 3);
 }
 
 #if defined(__SSE2__)
