@@ -13,21 +13,18 @@
 #include "train/train_step.h"
 
 namespace tapeline {
-namespace {
 
-/// At least weights, gradients and two moments, and of each token of a micro-batch a dozen rows a layer.
-double least_bytes(const Config& config, const StepShape& shape) {
+double least_step_bytes(const Config& config) {
+  const StepShape shape = step_shape(config.train);
   const double matrix_parameters = token_flops(config.model, config.data.vocabulary, shape.length).linear / 2;
   const double rows = static_cast<double>(shape.micro_batch * shape.length);
   return sizeof(Real) *
          (4 * matrix_parameters + 12 * rows * static_cast<double>(config.model.layers * config.model.width));
 }
 
-}  // namespace
-
 std::optional<MeasuredStep> measure_step(const Config& config, double seconds) {
   const StepShape shape = step_shape(config.train);
-  if (least_bytes(config, shape) > usable_memory_bytes()) return std::nullopt;
+  if (least_step_bytes(config) > usable_memory_bytes()) return std::nullopt;
   Transformer model(model_plan(config));
   TrainStep step(model, shape, config.model.dropout, config.train.seed);
   const auto optimizer = make_optimizer(config.optimizer, model.parameters());

@@ -174,19 +174,20 @@ AttentionSpeeds measure_attention(const Config& config, const std::vector<Index>
     most_tokens = std::max(most_tokens, length * attention_sequences(length));
   require_room(fmt::format("bench attention: length {}", std::ranges::max(lengths)),
                bytes_of_attention(config, lengths, most_tokens, options.floor));
+  Rounds rounds(options);
   AttentionOp op(config, most_tokens);
   ProductTimes products = large_products(config.model);
   std::vector<TimedLength> all;
   all.reserve(lengths.size());
   for (const Index length : lengths) all.emplace_back(config, length, options.floor);
 
-  Rounds rounds(options);
   for (Index round = 0; round < options.repeats; ++round) {
     rounds.turn(round, "large products");
     products.measure();
     for (TimedLength& length : all) {
       if (length.spent() > seconds_each) continue;
-      rounds.long_turn(round, fmt::format("length {}", length.length()), [&] { length.repeat(op); });
+      rounds.turn(round, fmt::format("length {}", length.length()));
+      length.repeat(op);
     }
   }
   AttentionSpeeds speeds;

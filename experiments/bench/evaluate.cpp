@@ -73,7 +73,7 @@ class Window {
   double peak_bytes_ = 0;
 };
 
-/// The key/value cache of the longest window, and the floors of all.
+/// The key/value cache of the longest window, the texts and the floors of all.
 double bytes_of(const Config& config, const std::vector<Index>& lengths, bool with_floor) {
   const ModelConfig& model = config.model;
   double bytes = 0;
@@ -83,6 +83,7 @@ double bytes_of(const Config& config, const std::vector<Index>& lengths, bool wi
                          static_cast<double>(model.resolved_key_value_heads() * model.head_width());
     bytes = std::max(bytes, sizeof(Real) * cache);
   }
+  for (const Index length : lengths) bytes += made_up_text_bytes(length + 1);
   if (!with_floor) return bytes;
   for (const Index length : lengths) {
     bytes += AttentionTiles::bytes({.heads = model.heads,
@@ -100,6 +101,7 @@ EvaluationSpeed measure_evaluation(const Config& config, const std::vector<Index
                                    const BenchOptions& options) {
   const Index longest = std::ranges::max(lengths);
   require_room(fmt::format("bench evaluate: length {}", longest), bytes_of(config, lengths, options.floor));
+  Rounds rounds(options);
   const Transformer model(model_plan(config));
   require_length(model, "bench evaluate: --lengths", longest);
   const std::unique_ptr<Tokenizer> tokenizer = make_tokenizer("bytes");
@@ -107,11 +109,10 @@ EvaluationSpeed measure_evaluation(const Config& config, const std::vector<Index
   windows.reserve(lengths.size());
   for (const Index length : lengths) windows.emplace_back(config, model, length, options.floor);
 
-  Rounds rounds(options);
   for (Index round = 0; round < options.repeats; ++round) {
     for (Window& window : windows) {
-      rounds.long_turn(round, fmt::format("length {}", window.length()),
-                       [&] { window.repeat(model, *tokenizer); });
+      rounds.turn(round, fmt::format("length {}", window.length()));
+      window.repeat(model, *tokenizer);
     }
   }
   EvaluationSpeed speed;

@@ -7,9 +7,9 @@
 namespace tapeline {
 
 GemmSpeed measure_gemm(const Config& config, const BenchOptions& options) {
+  Rounds rounds(options);
   ProductTimes products =
       step_products(config.model, model_plan(config).vocabulary, step_shape(config.train));
-  Rounds rounds(options);
   for (Index round = 0; round < options.repeats; ++round) {
     rounds.turn(round, "products");
     products.measure();

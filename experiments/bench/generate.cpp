@@ -29,25 +29,26 @@ TokenTimes timed_generation(const Transformer& model, const std::vector<Token>& 
   generate(model, prompt, request, [&](Token) {
     times.last = std::chrono::duration<double>(Clock::now() - start).count();
     if (made++ == 0) times.first = times.last;
-    return pending_signal() == 0;
+    return true;
   });
-  stop_if_signalled();
   return times;
 }
 
 }  // namespace
 
 GenerationSpeed measure_generation(const Config& config, Index tokens, const BenchOptions& options) {
+  Rounds rounds(options);
   const Transformer model(model_plan(config));
   const Index prompt_tokens = config.train.length;
   require_length(model, "bench generate: a prompt of train.length and --tokens", prompt_tokens + tokens);
+  require_room(fmt::format("bench generate: a prompt of {} tokens", prompt_tokens),
+               made_up_text_bytes(prompt_tokens) + sizeof(Token) * static_cast<double>(prompt_tokens));
   std::vector<Token> prompt(static_cast<std::size_t>(prompt_tokens));
   made_up_text(prompt_tokens, model.plan().vocabulary, config.train.seed).read(0, prompt);
   std::optional<Floor> floor;
   if (options.floor) floor = token_floor(config.model, model.plan().vocabulary);
 
   std::vector<double> first, each;
-  Rounds rounds(options);
   for (Index round = 0; round < options.repeats; ++round) {
     rounds.turn(round, "tokens");
     if (floor) floor->measure();

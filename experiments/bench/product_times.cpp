@@ -5,11 +5,22 @@
 #include <algorithm>
 
 #include "experiments/bench/gemm_choices.h"
+#include "experiments/bench/limits.h"
 #include "experiments/bench/made_up.h"
 #include "experiments/bench/stopwatch.h"
 #include "experiments/median.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
+namespace {
+
+double matrix(Index rows, Index columns) { return static_cast<double>(rows) * static_cast<double>(columns); }
+
+}  // namespace
+
+void ProductTimes::require_numbers(double count) {
+  numbers_ += count;
+  require_room("bench: what the products alone work on", numbers_ * sizeof(Real));
+}
 
 Real* ProductTimes::numbers(const Shape& shape, const std::string& name) {
   return memory_.emplace_back(made_up_numbers(shape, name)).data();
@@ -24,6 +35,7 @@ void ProductTimes::add(const std::string& name, const Gemm& gemm, Index count) {
 }
 
 void ProductTimes::add_product(const std::string& name, Index m, Index n, Index k) {
+  require_numbers(matrix(m, k) + matrix(k, n) + matrix(m, n));
   const Real* const a = numbers({m, k}, name + " a");
   const Real* const b = numbers({k, n}, name + " b");
   add(name, {false, false, m, n, k, a, k, b, n, 0, room(m * n), n}, 1);
@@ -31,6 +43,9 @@ void ProductTimes::add_product(const std::string& name, Index m, Index n, Index 
 
 void ProductTimes::add_linear(const std::string& name, Index rows, Index in, Index out, Index count,
                               Run run) {
+  require_numbers(matrix(rows, in) + matrix(out, in) +
+                  (run == Run::forward ? matrix(rows, out)
+                                       : matrix(rows, out) + matrix(std::max(rows, out), std::max(in, out))));
   const Real* const x = numbers({rows, in}, name + " x");
   const Real* const w = numbers({out, in}, name + " w");
   if (run == Run::forward) {
@@ -45,6 +60,7 @@ void ProductTimes::add_linear(const std::string& name, Index rows, Index in, Ind
 }
 
 void ProductTimes::add_row(const std::string& name, Index in, Index out, Index layers) {
+  require_numbers(matrix(layers * out, in) + matrix(1, in + out));
   const Real* const x = numbers({in}, name + " x");
   const Real* const w = numbers({layers, out, in}, name + " w");
   Real* const y = room(out);

@@ -16,6 +16,8 @@ class ProductTimes {
   /// What a linear layer is asked for: its output, or also the gradients of its input and of its weight.
   enum class Run { forward, training };
 
+  // Each of these throws ConfigError where the operands would not fit into memory.
+
   /// C [m, n] = A [m, k] B [k, n].
   void add_product(const std::string& name, Index m, Index n, Index k);
   /// `count` times the products of a linear layer over `rows` rows: y = x W^T; dX = dY W; dW = dY^T X.
@@ -64,12 +66,15 @@ class ProductTimes {
     Index m, n, k, count;
     std::vector<Alternative> alternatives;
   };
+  /// Of the next product, before any of them is made. Throws ConfigError where there is not enough memory.
+  void require_numbers(double count);
   Real* numbers(const Shape& shape, const std::string& name);
   Real* room(Index count);
   void add(const std::string& name, const Gemm& gemm, Index count);
 
   std::vector<Storage> memory_;
   std::vector<Product> products_;
+  double numbers_ = 0;  // in memory_
   bool warm_ = false;
 };
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <string_view>
 
 #include "core/index.h"
@@ -24,32 +25,36 @@ inline void tell_bench_stopped() {
 }
 
 /// The repeats of a benchmark. In each of them everything that is measured has its turn, so that whatever
-/// else the machine does touches all of it.
+/// else the machine does touches all of it. From the making of this object a signal ends the program at once:
+/// there is nothing to save, and one op, one made-up text may take minutes.
 class Rounds {
  public:
-  explicit Rounds(const BenchOptions& options) : repeats_(options.repeats), progress_(options.progress) {}
-
-  /// Before a turn of `what` ("length 64"): throws Stopped when a signal asked for it; shows where we are.
-  void turn(Index round, std::string_view what) {
-    stop_if_signalled();
-    if (progress_.due()) progress_.show(fmt::format("repeat {} of {}: {}", round + 1, repeats_, what));
+  /// Throws Stopped when a signal is pending.
+  explicit Rounds(const BenchOptions& options) : repeats_(options.repeats), progress_(options.progress) {
+    leave_at_once();
   }
 
-  /// A turn whose work may hold an op of a minute, which cannot be interrupted and has nothing to save: a
-  /// signal ends the program within it.
-  template <class Work>
-  void long_turn(Index round, std::string_view what, Work&& work) {
-    turn(round, what);
-    const LeaveAtOnce leave([this] {
+  /// Before a turn of `what` ("length 64"): shows where we are. Throws Stopped when a signal is pending.
+  void turn(Index round, std::string_view what) {
+    hold();
+    if (progress_.due()) progress_.show(fmt::format("repeat {} of {}: {}", round + 1, repeats_, what));
+    leave_at_once();
+  }
+
+  /// Until the next turn a signal waits: something is being written.
+  void hold() { leave_.reset(); }
+
+ private:
+  void leave_at_once() {
+    leave_.emplace([this] {
       progress_.clear();
       tell_bench_stopped();
     });
-    work();
   }
 
- private:
   Index repeats_;
   Progress progress_;
+  std::optional<LeaveAtOnce> leave_;
 };
 
 }  // namespace tapeline

@@ -6,11 +6,14 @@
 #include <memory>
 
 #include "core/allocation_counter.h"
+#include "core/counted.h"
 #include "core/parallel.h"
 #include "data/window_sampler.h"
+#include "experiments/bench/limits.h"
 #include "experiments/bench/made_up.h"
 #include "experiments/bench/resident_rise.h"
 #include "experiments/bench/stopwatch.h"
+#include "experiments/measured_step.h"
 #include "experiments/median.h"
 #include "train/config_derived.h"
 #include "train/flops.h"
@@ -156,32 +159,36 @@ const Floor* pointer(const std::optional<Floor>& floor) { return floor ? &*floor
 }  // namespace
 
 StepSpeed measure_step(const Config& config, const BenchOptions& options, StepTrace& trace) {
+  require_room("bench step", least_step_bytes(config));
+  Rounds rounds(options);
   TimedSteps steps(config);
   std::optional<Floor> floor = floor_of(config, options);
-  Rounds rounds(options);
   for (Index round = 0; round < options.repeats; ++round) {
     rounds.turn(round, "steps");
     if (floor) floor->measure();
     steps.repeat(round);
   }
-  while (trace.watch() != nullptr) {
-    stop_if_signalled();
+  for (Index step = 0; trace.watch() != nullptr; ++step) {
+    rounds.turn(step, "traced steps");
     steps.trained().step(trace.watch());
+    rounds.hold();
     trace.after_step();
   }
   return steps.speed(pointer(floor));
 }
 
 std::vector<StepSpeed> measure_encodings(const std::vector<Config>& configs, const BenchOptions& options) {
+  double bytes = 0;
+  for (const Config& config : configs) bytes += least_step_bytes(config);
+  require_room(fmt::format("bench step: {} side by side", counted(configs.size(), "model")), bytes);
+  Rounds rounds(options);
   std::vector<std::unique_ptr<TimedSteps>> all;
   const TimedSteps* none = nullptr;
   for (const Config& config : configs) {
-    stop_if_signalled();
     all.push_back(std::make_unique<TimedSteps>(config));
     if (config.positional.name() == "none") none = all.back().get();
   }
   std::optional<Floor> floor = floor_of(configs.front(), options);
-  Rounds rounds(options);
   for (Index round = 0; round < options.repeats; ++round) {
     if (floor) floor->measure();
     for (std::size_t i = 0; i < all.size(); ++i) {

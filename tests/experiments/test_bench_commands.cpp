@@ -250,15 +250,5 @@ TEST_CASE("bench: a learned table ends what is evaluated and generated" * needs(
   CHECK(longer.code == 0);
 }
 
-TEST_CASE("bench: a signal ends it between two repeats") {
-  const Shell shell;
-  const Ran ran = shell(
-      "$tapeline bench gemm $model --repeats 10000 2> progress & pid=$!\n"
-      "while [ ! -s progress ] && kill -0 $pid; do sleep 0.05; done\n"
-      "kill -TERM $pid; wait $pid");
-  CHECK(ran.code == 3);
-  CHECK(ran.out.empty());
-}
-
 }  // namespace
 }  // namespace tapeline::test
