@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <fstream>
-#include <iterator>
 
 #include "core/error.h"
 #include "core/excerpt.h"
@@ -60,11 +58,11 @@ std::string file_text(const std::filesystem::path& path) {
   require<ConfigError>(status.type() == fs::file_type::regular,
                        "config \"{}\" must be a regular file; it is {}", shown,
                        folder ? "a folder" : "a pipe, device or the like");
-  std::ifstream file(path, std::ios::binary);
-  require<ConfigError>(file.is_open(), "config \"{}\": it cannot be opened for reading", shown);
-  std::string text{std::istreambuf_iterator<char>(file), {}};
-  require<ConfigError>(!file.bad(), "config \"{}\": it cannot be read", shown);
-  return text;
+  try {
+    return read_file(path);
+  } catch (const FileError& failure) {
+    fail<ConfigError>("config: {}", failure.what());
+  }
 }
 
 /// "MODEL__WIDTH" -> "model.width".

@@ -8,6 +8,7 @@
 #include "experiments/bench/text.h"
 #include "experiments/output.h"
 #include "experiments/quantity.h"
+#include "experiments/visible_text.h"
 #include "train/progress.h"
 
 namespace tapeline {
@@ -116,8 +117,8 @@ Table result_table(const StepSpeed& speed, const StepTrace& trace) {
        fmt::format("{:+.1f}% of a step, median of the pairs ({:.2f} ms with it, {:.2f} without)",
                    100 * speed.watch_overhead, 1e3 * speed.watched_step_seconds, 1e3 * speed.step_seconds)});
   if (trace.written() > 0)
-    result.row({"trace", fmt::format("{} in {}; {}", counted(trace.written(), "step"), trace.file().string(),
-                                     how_to_open_trace)});
+    result.row({"trace", fmt::format("{} in {}; {}", counted(trace.written(), "step"),
+                                     visible_text(trace.file().string()), how_to_open_trace)});
   return result;
 }
 

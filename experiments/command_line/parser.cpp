@@ -55,8 +55,12 @@ void bind(CLI::App& app, const Option& option) {
   const char* remedy = option.required ? "give one" : "give one, or leave it out";
   // What transforms goes before the conversion, which would speak of other things.
   bound->transform(CLI::Validator(
-      [remedy](const std::string& value) {
-        return value.empty() ? fmt::format("the value is empty; {}", remedy) : std::string();
+      [remedy, &app](const std::string& value) {
+        if (value.empty()) return fmt::format("the value is empty; {}", remedy);
+        // The value was forgotten, and the flag behind it taken for one.
+        if (value.starts_with("--") && app.get_option_no_throw(value) != nullptr)
+          return fmt::format("the value is missing: {} is a flag", value);
+        return std::string();
       },
       ""));
 }
@@ -151,6 +155,28 @@ void check_first_word(const Program& program, const std::vector<std::string>& wo
                     nearest.empty() ? fmt::format("; see {} --help", path) : did_you_mean(nearest));
 }
 
+/// What stands twice and may not, flags with a value and others without: the library's own words are not
+/// those of the person who typed them.
+void refuse_wrong_counts(const Command& command, const std::vector<std::string>& words) {
+  for (const Option& option : command.options) {
+    if (option.is_word()) continue;
+    const auto names = [&option](const std::string& word) {
+      return !word.empty() && (word == option.long_name() || word == option.short_name());
+    };
+    const auto assigns = [&option](const std::string& word) {
+      return word.starts_with(option.long_name() + "=");
+    };
+    require<ConfigError>(!option.is_flag() || std::ranges::none_of(words, assigns),
+                         "{} is a flag and takes no value", option.long_name());
+    const auto given = std::ranges::count_if(words, names) + std::ranges::count_if(words, assigns);
+    require<ConfigError>(option.repeats() || given < 2, "{} is given {} times; once is meant",
+                         option.long_name(), given);
+    require<ConfigError>(option.is_flag() || words.empty() || !names(words.back()),
+                         "{} stands last, and the value is missing: {} {}", option.long_name(),
+                         option.long_name(), option.value);
+  }
+}
+
 }  // namespace
 
 ParsedLine parse_command_line(const Program& program, const std::vector<std::string>& words) {
@@ -183,6 +209,7 @@ ParsedLine parse_command_line(const Program& program, const std::vector<std::str
   } catch (const CLI::ExtrasError&) {
     refuse_extra_word(chosen() == nullptr ? app : *app.get_subcommand(chosen()->name), chosen(), path());
   } catch (const CLI::ParseError& error) {
+    if (chosen() != nullptr) refuse_wrong_counts(*chosen(), words);
     fail<ConfigError>("{}; see {} --help", excerpt(error.what(), 200), path());
   }
   require<ConfigError>(chosen() != nullptr, "no command is given; {} --help lists them", program.name);

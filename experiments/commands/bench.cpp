@@ -69,7 +69,8 @@ std::vector<Index> lengths_of(const std::string& text, const Config& config) {
 /// Whether the model can be made is known before anything is.
 void check_model(const Config& config) { Transformer::parameter_count(model_plan(config)); }
 
-int bench_encodings(const BenchCommand& command, ResolvedConfig resolved) {
+/// What --encodings asks for.
+std::vector<Config> configs_of(const BenchCommand& command, ResolvedConfig resolved) {
   require<ConfigError>(command.trace.empty(), "--trace is of one model; leave --encodings out");
   resolved.config.compare.variants.clear();
   resolved.config.compare.evaluations.clear();
@@ -79,12 +80,13 @@ int bench_encodings(const BenchCommand& command, ResolvedConfig resolved) {
     configs.push_back(with_variant(resolved.config, variant));
     check_model(configs.back());
   }
-  return command.print(measure_encodings(configs, command.options(15)), encodings_json, encodings_text);
+  return configs;
 }
 
 int bench_step(const BenchCommand& command, const ResolvedConfig& resolved) {
-  if (!command.encodings.empty()) return bench_encodings(command, resolved);
-  if (!command.trace.empty()) check_trace_file(command.trace);
+  if (!command.encodings.empty())
+    return command.print(measure_encodings(configs_of(command, resolved), command.options(15)),
+                         encodings_json, encodings_text);
   StepTrace trace(command.trace);
   const StepSpeed speed = measure_step(resolved.config, command.options(15), trace);
   return command.print(speed, step_json, [&](const StepSpeed& shown, std::size_t width) {
@@ -168,13 +170,21 @@ void check_flags(const BenchCommand& command, const What& what) {
   within(command.tokens, 2, most_generated, "--tokens");
 }
 
+/// What can be found wrong before anything is made.
+void check_values(const BenchCommand& command, const ResolvedConfig& resolved) {
+  check_model(resolved.config);
+  if (!command.lengths.empty()) lengths_of(command.lengths, resolved.config);
+  if (!command.encodings.empty()) configs_of(command, resolved);
+  if (!command.trace.empty()) check_trace_file(command.trace);
+}
+
 int bench(const BenchCommand& command) {
   command.output.set_up_computing();
   const What& what = find_what(command.what);
   check_flags(command, what);
   const ResolvedConfig config = command.config.resolve();
+  check_values(command, config);
   if (command.config.dry_run()) return dry_run(config, command.output);
-  check_model(config.config);
   if (config.config.train.threads > 0) set_thread_count(config.config.train.threads);
   const SignalGuard signals;
   try {
@@ -208,7 +218,7 @@ Command bench_command() {
   }
   command.options = {
       {.name = "WHAT", .help = help, .target = &options->what, .required = true, .offers = names}};
-  options->config.add_to(command);
+  options->config.add_without_text_to(command);
   command.options.insert(
       command.options.end(),
       {{.name = "--lengths",

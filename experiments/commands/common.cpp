@@ -89,6 +89,15 @@ void ConfigOptions::add_to(Command& command) {
   add_key(command, "--text", "data.source", "PATH",
           "the text: a named corpus (kjv), a file, a folder, - for standard input", corpora);
   command.options.back().path = Option::Path::file;
+  add_work_to(command);
+}
+
+void ConfigOptions::add_without_text_to(Command& command) {
+  add_model_to(command);
+  add_work_to(command);
+}
+
+void ConfigOptions::add_work_to(Command& command) {
   add_key(command, "--seed", "train.seed", "N", "seed of weights, order and dropout");
   add_key(command, "--threads", "train.threads", "N", "threads to use; 0: all cores");
   command.options.push_back({.name = "--dry-run",

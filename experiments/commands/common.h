@@ -33,6 +33,8 @@ class ConfigOptions {
  public:
   /// Adds CONFIG, --preset, --set, --text, --seed, --threads and --dry-run.
   void add_to(Command& command);
+  /// The same but --text: for a command that makes up its own.
+  void add_without_text_to(Command& command);
   /// Adds CONFIG, --preset and --set alone: for a command that computes nothing.
   void add_model_to(Command& command);
   /// Makes `file` the CONFIG where none was given; false: there is one.
@@ -67,6 +69,7 @@ class ConfigOptions {
   }
 
  private:
+  void add_work_to(Command& command);
   std::vector<Assignment> given_flags() const;
   std::string file_;
   std::string preset_;

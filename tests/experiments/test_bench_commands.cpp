@@ -228,11 +228,14 @@ TEST_CASE("bench: what nobody can measure is refused before anything is timed") 
   refused("gemm --repeats 0", {"--repeats 0: it must be from 1"});
   refused("step --encodings " + any_kind() + " --trace t", {"--trace"});
   refused("step --encodings nothing", {"nothing"});
+  refused("step --encodings nothing --dry-run", {"nothing"});
+  refused("attention --lengths x --dry-run", {"--lengths"});
   refused("step --encodings " + any_kind() + "," + any_kind(), {any_kind(), "twice"});
   for (const char* what : {"step", "attention", "gemm", "evaluate", "generate"}) {
     check_refused(shell(fmt::format("$tapeline bench {} $model --set model.heads=3", what)), 2,
                   {"model.heads 3", "model.width 16"});
   }
+  check_refused(shell("$tapeline bench step --trace there/is/none --dry-run $model"), 1, {"there/is/none"});
   CHECK(names_in(shell.folder()).count("t") == 0);
 }
 

@@ -31,11 +31,15 @@ TEST_CASE("every wrong command line is one line and exit code 2") {
               "there is no flag \"--jsn\" of tapeline encodings; did you mean \"--json\"?");
   check_usage(shell("$tapeline encodings -z"),
               "there is no flag \"-z\" of tapeline encodings; see tapeline encodings --help");
-  check_usage(shell("$tapeline encodings --json=maybe"), "json was given");
+  check_usage(shell("$tapeline encodings --json=maybe"), "--json is a flag and takes no value");
   check_usage(shell("$tapeline encodings rope my.toml alibi"), "\"alibi\" is one word too many");
   check_usage(shell("$tapeline encodings --quiet --verbose"), "see tapeline encodings --help");
   check_usage(shell("$tapeline encodings ropes"), "ropes");
-  check_usage(shell("$tapeline train --preset"), "--preset");
+  check_usage(shell("$tapeline train --preset"), "the value is missing: --preset NAME");
+  check_usage(shell("$tapeline train --preset toy --preset=toy"), "--preset is given 2 times");
+  check_usage(shell("$tapeline bench step --trace --json"),
+              "--trace: the value is missing: --json is a flag");
+  check_usage(shell("$tapeline bench gemm --text text.txt"), "there is no flag \"--text\" of tapeline bench");
   check_usage(shell("$tapeline train --presett=toy"),
               "there is no flag \"--presett\" of tapeline train; did you mean \"--preset\"?");
   check_usage(shell("$tapeline train --preset toyy"), "did you mean \"toy\"?");
