@@ -26,12 +26,15 @@ class Storage {
   Storage() = default;
   /// Throws MemoryError that names `purpose` when there is no memory left.
   explicit Storage(const Shape& shape, std::string_view purpose = "a tensor");
+  /// Not zeroed: what is written before it is read spares the system the memory that it does not use.
+  static Storage unwritten(const Shape& shape, std::string_view purpose);
 
   Tensor tensor() const { return {shape_, data_.get()}; }
   const Shape& shape() const { return shape_; }
   Real* data() const { return data_.get(); }
 
  private:
+  void take(const Shape& shape, std::string_view purpose);
   struct Free {
     void operator()(Real* memory) const;
   };

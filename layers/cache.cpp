@@ -1,12 +1,19 @@
 #include "layers/cache.h"
 
 #include <algorithm>
-#include <new>
+#include <utility>
 
+#include "core/counted.h"
 #include "core/error.h"
-#include "core/memory.h"
+#include "core/parallel.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
+namespace {
+
+/// Heads that are worth a thread, `numbers` to copy each.
+Index head_grain(Index numbers) { return (Index{1} << 14) / std::max<Index>(numbers, 1) + 1; }
+
+}  // namespace
 
 KeyValueCache::KeyValueCache(Index layers, Index batch, Index heads, Index head_width, KeyMask mask,
                              Index capacity_hint)
@@ -29,27 +36,34 @@ void KeyValueCache::repeat(Index batch) {
                       "passes is expected",
                       batch_, next_layer_);
   require<ShapeError>(batch >= 1, "key/value cache: {} sequences; at least 1 is expected", batch);
-  const std::size_t numbers_each = static_cast<std::size_t>(batch * heads_ * capacity_ * head_width_);
-  try {
-    for (Layer& layer : layers_) {
-      for (std::vector<Real>* numbers : {&layer.keys, &layer.values}) {
-        const auto of_one = static_cast<std::ptrdiff_t>(numbers->size());
-        numbers->resize(numbers_each);
-        for (Index sequence = 1; sequence < batch; ++sequence) {
-          std::copy_n(numbers->begin(), of_one, numbers->begin() + sequence * of_one);
+  move_to(batch, capacity_);
+}
+
+void KeyValueCache::move_to(Index batch, Index capacity) {
+  const Index held_numbers = held_ * head_width_;
+  const std::string purpose = fmt::format("a layer's keys or values, {} by {},", counted(batch, "sequence"),
+                                          counted(capacity, "row"));
+  for (Layer& layer : layers_) {
+    for (Storage* const numbers : {&layer.keys, &layer.values}) {
+      Storage larger = Storage::unwritten({batch, heads_, capacity, head_width_}, purpose);
+      parallel_for(batch * heads_, head_grain(held_numbers), [&](Index begin, Index end) {
+        for (Index head = begin; head < end; ++head) {
+          const Index source = head / heads_ < batch_ ? head : head % heads_;
+          std::copy_n(numbers->data() + source * capacity_ * head_width_, held_numbers,
+                      larger.data() + head * capacity * head_width_);
         }
-      }
+      });
+      *numbers = std::move(larger);
     }
-  } catch (const std::bad_alloc&) {
-    fail_memory(fmt::format("a key/value cache of {} sequences", batch),
-                2 * layers_.size() * numbers_each * sizeof(Real));
   }
   batch_ = batch;
+  capacity_ = capacity;
 }
 
 std::size_t KeyValueCache::bytes() const {
   std::size_t numbers = 0;
-  for (const Layer& layer : layers_) numbers += layer.keys.capacity() + layer.values.capacity();
+  for (const Layer& layer : layers_)
+    numbers += static_cast<std::size_t>(layer.keys.shape().size() + layer.values.shape().size());
   return numbers * sizeof(Real);
 }
 
@@ -73,7 +87,7 @@ void KeyValueCache::drop_rows() {
   const Index from = held_ - last;
   if (from == sinks) return;
   for (Layer& layer : layers_) {
-    for (std::vector<Real>* numbers : {&layer.keys, &layer.values}) {
+    for (const Storage* numbers : {&layer.keys, &layer.values}) {
       for (Index head = 0; head < batch_ * heads_; ++head) {
         Real* row = numbers->data() + head * capacity_ * head_width_;
         std::copy_n(row + from * head_width_, last * head_width_, row + sinks * head_width_);
@@ -84,25 +98,7 @@ void KeyValueCache::drop_rows() {
 }
 
 void KeyValueCache::reserve(Index rows) {
-  if (rows <= capacity_) return;
-  const Index strides = batch_ * heads_;
-  const auto numbers_each = static_cast<std::size_t>(strides * rows * head_width_);
-  try {
-    for (Layer& layer : layers_) {
-      for (std::vector<Real>* numbers : {&layer.keys, &layer.values}) {
-        std::vector<Real> larger(numbers_each);
-        for (Index head = 0; head < strides; ++head) {
-          std::copy_n(numbers->data() + head * capacity_ * head_width_, held_ * head_width_,
-                      larger.data() + head * rows * head_width_);
-        }
-        *numbers = std::move(larger);
-      }
-    }
-  } catch (const std::bad_alloc&) {
-    fail_memory(fmt::format("a key/value cache of {} rows", rows),
-                2 * layers_.size() * numbers_each * sizeof(Real));
-  }
-  capacity_ = rows;
+  if (rows > capacity_) move_to(batch_, rows);
 }
 
 CachedKeyValues KeyValueCache::append(Index layer, const Tensor& k, const Tensor& v) {
@@ -118,11 +114,14 @@ CachedKeyValues KeyValueCache::append(Index layer, const Tensor& k, const Tensor
                       rows, coming_);
 
   Layer& into = layers_[static_cast<std::size_t>(layer)];
-  for (Index head = 0; head < batch_ * heads_; ++head) {
-    const Index to = (head * capacity_ + held_) * head_width_;
-    std::copy_n(k.data + head * rows * head_width_, rows * head_width_, into.keys.data() + to);
-    std::copy_n(v.data + head * rows * head_width_, rows * head_width_, into.values.data() + to);
-  }
+  const Index numbers = rows * head_width_;
+  parallel_for(batch_ * heads_, head_grain(2 * numbers), [&](Index begin, Index end) {
+    for (Index head = begin; head < end; ++head) {
+      const Index to = (head * capacity_ + held_) * head_width_;
+      std::copy_n(k.data + head * numbers, numbers, into.keys.data() + to);
+      std::copy_n(v.data + head * numbers, numbers, into.values.data() + to);
+    }
+  });
   const CachedKeyValues seen{.keys = into.keys.data(),
                              .values = into.values.data(),
                              .batch = batch_,

@@ -4,6 +4,7 @@
 
 #include "core/attention.h"
 #include "core/key_mask.h"
+#include "core/tensor.h"
 
 namespace tapeline::inline TAPELINE_PRECISION {
 
@@ -38,8 +39,12 @@ class KeyValueCache {
 
  private:
   struct Layer {
-    std::vector<Real> keys, values;
+    Storage keys, values;  // [B, Hkv, capacity, D]
   };
+  /// Gives every layer memory for `batch` sequences of `capacity` rows, with the rows held copied into it;
+  /// sequences beyond those that there are get the first one's. Throws MemoryError, and holds nothing usable
+  /// then.
+  void move_to(Index batch, Index capacity);
   Index sinks_held() const;
   void make_room(Index coming_rows);
   void drop_rows();

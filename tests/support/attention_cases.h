@@ -92,6 +92,19 @@ inline std::vector<AttentionCase> attention_cases() {
   for (Index i = 0; i < 70; ++i) bias.key_positions.push_back(i + i / 3);
   bias.query_positions = bias.key_positions;
   add(bias);
+  // From key tile to key tile by less and by more than what a softmax lets its sums grow unscaled.
+  AttentionCase climbing{"scores that climb by 2.5 a tile", 1, 1, 1, 260, 260, 8};
+  climbing.table = spread(260, 10, 0);
+  add(climbing);
+  climbing.name = "scores that climb by 15 a tile";
+  climbing.table = spread(260, 60, 0);
+  add(climbing);
+  climbing.name = "scores that climb by 37 a tile";
+  climbing.table = spread(260, 150, 0);
+  add(climbing);
+  climbing.name = "scores that fall by 15 a tile";
+  climbing.table = spread(260, 0, 60);
+  add(climbing);
   AttentionCase windowed{"table, window", 1, 2, 1, 140, 140, 8, {true, 40, 0}};
   windowed.table = spread(80, -1, 1);
   add(windowed);
