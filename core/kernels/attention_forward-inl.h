@@ -12,21 +12,22 @@ HWY_BEFORE_NAMESPACE();
 namespace tapeline::inline TAPELINE_PRECISION {
 namespace HWY_NAMESPACE {
 
-/// Softmax and weighted sum of one query tile while its keys stream by: a running maximum, a running sum of
-/// exponentials and a running output a row, the last two rescaled when the maximum grows.
+/// Softmax and weighted sum of one query tile while its keys stream by: of each row a shift near the largest
+/// score so far, a running sum of exponentials of what lies above it, and a running output; the last two are
+/// rescaled when the shift grows.
 class ForwardTile {
  public:
   ForwardTile(const AttentionProblem& problem, TileScores& scores, Carver& carver)
       : problem_(problem),
         scores_(scores),
-        highest_(carver.take(attention_tile_rows)),
+        shift_(carver.take(attention_tile_rows)),
         total_(carver.take(attention_tile_rows)),
         rescale_(carver.take(attention_tile_rows)),
         sums_(carver.take(attention_tile_rows * padded_width(problem))) {}
 
   template <class Term>
   void run(Term& term, const AttentionResult& result) {
-    std::fill_n(highest_, scores_.padded_rows(), -std::numeric_limits<Real>::infinity());
+    std::fill_n(shift_, scores_.padded_rows(), -std::numeric_limits<Real>::infinity());
     std::fill_n(total_, scores_.padded_rows(), Real{0});
     bool first = true;
     for_key_tiles<Term::order>(problem_, scores_, [&] {
@@ -79,37 +80,51 @@ class ForwardTile {
   }
 
  private:
-  /// Turns the scores of one vector of rows into exponentials, in place; true when a maximum has grown.
+  // A shift follows the largest score only where that is further above: exponentials reach exp(8), and most
+  // tiles have nothing to rescale.
+  static constexpr Real slack = 8;
+
+  /// A shift in exponent_units; 0 for a row that has seen no key yet: its scores are -infinity, and so must
+  /// the differences be.
+  static hn::Vec<Lanes> in_units(hn::Vec<Lanes> shift) {
+    const Lanes d;
+    const auto nothing = hn::Set(d, -std::numeric_limits<Real>::infinity());
+    return hn::IfThenZeroElse(hn::Eq(shift, nothing), hn::Mul(shift, hn::Set(d, exponent_units)));
+  }
+
+  /// Turns the scores of one vector of rows into exponentials, in place; true when a shift has grown.
   template <bool whole, class Term>
   bool absorb(const Term& term, Index row, const Real* drop) {
     const Lanes d;
     const Index begin = scores_.first_key(row), end = scores_.end_key(row);
     Real* const scores = scores_.scores() + row;
-    const auto old_highest = hn::Load(d, highest_ + row);
-    auto highest = old_highest;
+    const auto old_shift = hn::Load(d, shift_ + row);
+    auto highest = old_shift;
     for (Index j = begin; j < end; ++j) {
       const auto score = scores_.finished<whole>(term, j, row);
       if constexpr (Term::active || !whole) hn::Store(score, d, scores + j * attention_tile_rows);
       highest = hn::Max(highest, score);
     }
-    // A row that has seen no key yet: its scores are -infinity, and so must the differences be.
-    const auto nothing = hn::Set(d, -std::numeric_limits<Real>::infinity());
-    const auto shift = hn::IfThenZeroElse(hn::Eq(highest, nothing), highest);
+    const auto stays = hn::Le(highest, hn::Add(old_shift, hn::Set(d, slack)));
+    const auto shift = hn::IfThenElse(stays, old_shift, highest);
+    const auto units = in_units(shift);
     auto total = hn::Zero(d);
     for (Index j = 0; j < begin; ++j) hn::Store(hn::Zero(d), d, scores + j * attention_tile_rows);
     for (Index j = begin; j < end; ++j) {
       Real* const place = scores + j * attention_tile_rows;
-      auto weight = exponential(d, hn::Sub(hn::Load(d, place), shift));
+      auto weight = exponential_less(d, hn::Load(d, place), units);
       total = hn::Add(total, weight);
       if (drop != nullptr) weight = hn::Mul(weight, hn::Load(d, drop + j * attention_tile_rows + row));
       hn::Store(weight, d, place);
     }
     for (Index j = end; j < scores_.keys(); ++j) hn::Store(hn::Zero(d), d, scores + j * attention_tile_rows);
-    const auto rescale = exponential(d, hn::Sub(old_highest, shift));
+    // 1 where the shift stays, 0 where nothing was seen before.
+    const auto rescale =
+        exponential_of_units(d, hn::Sub(hn::Mul(old_shift, hn::Set(d, exponent_units)), units));
     hn::Store(hn::MulAdd(hn::Load(d, total_ + row), rescale, total), d, total_ + row);
-    hn::Store(highest, d, highest_ + row);
+    hn::Store(shift, d, shift_ + row);
     hn::Store(rescale, d, rescale_ + row);
-    return !hn::AllTrue(d, hn::Eq(highest, old_highest));
+    return !hn::AllTrue(d, stays);
   }
 
   void rescale_sums() {
@@ -137,15 +152,18 @@ class ForwardTile {
         hn::Store(hn::Mul(hn::Set(d, inverse), hn::Load(d, sums + c)), d, sums + c);
       }
       std::copy_n(sums, width, out + i * problem_.output.row);
-      // What the probe and the backward pass subtract from a score.
-      total_[i] = total_[i] == 0 ? std::numeric_limits<Real>::infinity() : highest_[i] + std::log(total_[i]);
+      // What the probe and the backward pass subtract from a score. The shift as it was rounded in units.
+      const double shift =
+          static_cast<double>(shift_[i] * exponent_units) / static_cast<double>(exponent_units);
+      total_[i] = total_[i] == 0 ? std::numeric_limits<Real>::infinity()
+                                 : static_cast<Real>(shift + static_cast<double>(std::log(total_[i])));
     }
     if (result.log_sum != nullptr) std::copy_n(total_, scores_.rows(), result.log_sum + scores_.row_index());
   }
 
   const AttentionProblem& problem_;
   TileScores& scores_;
-  Real* highest_;  // [rows]
+  Real* shift_;    // [rows]
   Real* total_;    // [rows]; after finish() the log-sum-exp
   Real* rescale_;  // [rows]
   Real* sums_;     // [rows, D padded]
