@@ -1,20 +1,18 @@
 """The command line of versus_pytorch."""
 
 import argparse
+import os
+import re
 import sys
 from pathlib import Path
-from typing import Any, List, NoReturn
+from typing import Any, Callable, List, NoReturn
 
 import versus_cases as cases
+from versus_output import complain, print_out
 
 EXIT_DONE, EXIT_FAILED, EXIT_USAGE, EXIT_STOPPED, EXIT_UNMET = range(5)
+MOST_THREADS = 1024  # of tapeline's train.threads
 CHECKOUT = Path(__file__).resolve().parents[2]
-
-
-def complain(text: str) -> None:
-    """One line, whatever stands in it."""
-    line = "".join(letter if letter.isprintable() else "?" for letter in text)
-    print(f"versus_pytorch: {line[:600]}", file=sys.stderr)
 
 
 class Parser(argparse.ArgumentParser):
@@ -22,15 +20,21 @@ class Parser(argparse.ArgumentParser):
         complain(f"{message}; see --help")
         sys.exit(EXIT_USAGE)
 
+    def _print_message(self, message: str, file: Any = None) -> None:
+        print_out(message)
 
-def whole_number(text: str) -> int:
-    try:
-        number = int(text)
-    except ValueError:
-        number = 0
-    if not 1 <= number <= 10000:
-        raise argparse.ArgumentTypeError(f'"{text[:40]}" must be a whole number from 1 to 10000')
-    return number
+
+def whole_number(most: int) -> Callable[[str], int]:
+    def read(text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            number = 0
+        if not 1 <= number <= most:
+            raise argparse.ArgumentTypeError(f'"{text[:40]}" must be a whole number from 1 to {most}')
+        return number
+
+    return read
 
 
 def share(text: str) -> float:
@@ -43,23 +47,39 @@ def share(text: str) -> float:
     return number
 
 
-def names_among(known: List[str], what: str) -> Any:
+def names_among(known: List[str], what: str) -> Callable[[str], List[str]]:
+    """What is named twice is measured once."""
+
     def read(text: str) -> List[str]:
         names = text.split(",")
         for name in names:
             if name not in known:
                 there_are = ", ".join(known)
                 raise argparse.ArgumentTypeError(f'there is no {what} "{name[:40]}"; there are {there_are}')
-        return names
+        return list(dict.fromkeys(names))
 
     return read
+
+
+def file_name(text: str) -> str:
+    if not text:
+        raise argparse.ArgumentTypeError("a file is expected, or - for standard output")
+    return text
+
+
+def granted_threads() -> int:
+    """More than these OpenMP gives neither program, and tapeline refuses to begin."""
+    limit = os.environ.get("OMP_THREAD_LIMIT", "").strip()
+    return int(limit) if re.fullmatch("0*[1-9][0-9]{0,8}", limit, re.ASCII) else MOST_THREADS
 
 
 def command_line(description: str) -> argparse.Namespace:
     parser = Parser(
         prog="versus_pytorch",
         description=description,
-        epilog="example: experiments/bench/versus_pytorch --cases 4x128,6x256 --encodings rope,alibi",
+        epilog="exit status: 0 done; 1 failed, a case too (the others are measured and shown all the same); 2 a "
+        "wrong command line; 3 stopped by a signal (what was finished is shown); 4 losses differ. "
+        "example: experiments/bench/versus_pytorch --cases 4x128,6x256 --encodings rope,alibi",
         allow_abbrev=False,
     )
     add = parser.add_argument
@@ -70,10 +90,12 @@ def command_line(description: str) -> argparse.Namespace:
         help=f"which, between commas: {', '.join(case_names)}; default: all but the tiny ones")
     add("--encodings", metavar="LIST", type=names_among(encodings, "encoding"), default=encodings,
         help=f"which, between commas; default: {','.join(encodings)}")
-    add("--rounds", metavar="N", type=whole_number, default=5, help="how often the two take turns; default 5")
-    add("--threads", metavar="N", type=whole_number, default=2, help="threads of each program; default 2")
-    add("--json", metavar="FILE",
-        help="one JSON object a case, one a line; -: standard output, the table then goes to standard error")
+    add("--rounds", metavar="N", type=whole_number(10000), default=5, help="how often the two take turns; default 5")
+    add("--threads", metavar="N", type=whole_number(MOST_THREADS), default=2,
+        help="threads of each program; default 2")
+    add("--json", metavar="FILE", type=file_name,
+        help="one JSON object a case, one a line, written when all are measured; -: standard output, as they "
+        "come, the table then goes to standard error")
     add("--tapeline", metavar="PATH", type=Path, default=CHECKOUT / "build/release/tapeline",
         help="the program; default: build/release/tapeline of this checkout")
     add("--floor", action="store_true",
@@ -83,4 +105,10 @@ def command_line(description: str) -> argparse.Namespace:
         help="PyTorch's heap keeps what it frees (glibc's MALLOC_ variables), faster than as it comes")
     add("--memory-share", metavar="S", type=share, default=0.6,
         help="PyTorch is not started on a case that would take more of the machine's memory; default 0.6")
-    return parser.parse_args()
+    chosen = parser.parse_args()
+    if chosen.threads > granted_threads():
+        parser.error(
+            f"--threads: {chosen.threads} were asked for, and OMP_THREAD_LIMIT grants {granted_threads()}; ask for "
+            "fewer, or unset it"
+        )
+    return chosen

@@ -4,24 +4,18 @@ import glob
 import json
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
-from typing import Any, Dict, List
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
+from versus_answers import Answer, read_answer, shown
 from versus_cases import Case
+from versus_child import Child
+from versus_output import Failed
 
 PEER = Path(__file__).with_name("pytorch_peer.py")
+VERSION = re.compile(rb"tapeline [!-~][ -~]{0,60}(?=\n)")
 OPENBLAS = "/usr/lib/*/openblas-openmp/libblas.so.3"
-
-
-class Failed(Exception):
-    """One line for standard error."""
-
-
-def last_line(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return re.sub(r"[^\x20-\x7e]", "?", lines[-1])[:400] if lines else "it said nothing"
 
 
 def clean_environment(threads: int, cache: Path) -> Dict[str, str]:
@@ -40,32 +34,23 @@ def openblas_folder() -> str:
     return os.path.dirname(found[0])
 
 
-class Child:
-    """A process that ends with the block that it was started in. In a session of its own: Ctrl-C reaches the
-    driver alone, which then ends it."""
+def command_words(words: Sequence[str]) -> str:
+    """The command without its files and options, for messages."""
+    return " ".join(words[: 2 if words[0] == "bench" else 1])
 
-    def __init__(self, command: List[str], environment: Dict[str, str], errors: Path) -> None:
-        self.errors = errors
-        with open(errors, "wb") as standard_error:
-            self.process = subprocess.Popen(
-                command,
-                env=environment,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=standard_error,
-                text=True,
-                start_new_session=True,
-            )
 
-    def __enter__(self) -> "Child":
-        return self
+class MeanLosses(NamedTuple):
+    """In nats: of all tokens, and of ranges of positions in a window, first and last counted from 1."""
 
-    def __exit__(self, *_: Any) -> None:
-        self.process.kill()
-        self.process.communicate()
+    all: float
+    ranges: List[Tuple[int, int]]
+    means: List[float]
 
-    def last_error(self) -> str:
-        return last_line(self.errors.read_text(encoding="utf-8", errors="replace"))
+
+class Times(NamedTuple):
+    seconds: float
+    step_peak_bytes: Optional[float]  # of a training step, where it can be told
+    floor_seconds: Optional[float]
 
 
 class Tapeline:
@@ -73,55 +58,70 @@ class Tapeline:
         self.program = program
         self.threads = threads
         self.folder = folder
-        self.version = (self.run("--version").splitlines() or ["tapeline"])[0]
+        printed = self.run("--version")
+        version = VERSION.match(printed)
+        if version is None:
+            raise Failed(
+                f'"{program} --version" printed {shown(printed)}; expected a line like "tapeline 1.2.3"'
+            )
+        self.version = version[0].decode("ascii")
 
-    def run(self, *words: str) -> str:
+    def run(self, *words: str) -> bytes:
         environment = clean_environment(self.threads, self.folder / "cache")
-        with Child([str(self.program), *words], environment, self.folder / "tapeline.err") as child:
-            output, _ = child.process.communicate()
+        errors = self.folder / "tapeline.err"
+        with Child([str(self.program), *words], environment, errors, asked=False) as child:
+            output = child.read(until_line=False)
+            ended = child.end()
             if child.process.returncode != 0:
-                command = " ".join(["tapeline", *words[:2]])
-                ended = f'"{command} …" ended with {child.process.returncode}'
-                raise Failed(f"{ended}: {child.last_error()}")
+                raise Failed(f'"{self.program} {command_words(words)}" {ended}')
         return output
 
-    def json_of(self, *words: str) -> Dict[str, Any]:
+    def json_of(self, *words: str) -> Answer:
         output = self.run(*words, "--json")
-        try:
-            return json.loads(output)
-        except ValueError:
-            printed = last_line(output)
-            raise Failed(f'"tapeline {words[0]}" was to print JSON and printed: {printed}') from None
+        return read_answer(output, f"{self.program} {command_words(words)}")
 
     def make_checkpoint(self, config: Path, text: Path, run: Path) -> Path:
         """Trains a few steps; returns the checkpoint's file."""
         self.run("train", str(config), "--text", str(text), "--out", str(run), "--quiet")
         latest = run / "checkpoints" / "latest"
-        return latest.with_name(latest.read_text(encoding="utf-8").strip())
+        try:
+            name = os.fsdecode(latest.read_bytes().strip())
+            checkpoint = latest.with_name(name)  # ValueError: no name of a file
+            if not checkpoint.is_file():
+                raise ValueError(f'"{name}" is no file')
+        except (OSError, ValueError) as error:
+            found = error.strerror if isinstance(error, OSError) else str(error)
+            raise Failed(
+                f'"{self.program} train" ended with 0 and left no checkpoint: checkpoints/latest in the folder '
+                f"of --out must name one; found: {found}"
+            ) from None
+        return checkpoint
 
-    def loss(self, checkpoint: Path, tokens: Path, case: Case) -> Dict[str, Any]:
-        """The mean loss of the tokens but the first, in windows side by side: "nll"; by position in them:
-        "positions", each with "first", "last" (from 1 on) and "nll"."""
+    def loss(self, checkpoint: Path, tokens: Path, case: Case) -> MeanLosses:
+        """Of the tokens but the first, in windows side by side."""
         windows = ["--lengths", str(case.length), "--protocol", "nonoverlapping", "--scored", "all"]
         answer = self.json_of("evaluate", str(checkpoint), "--text", str(tokens), *windows)
-        (result,) = answer["results"]
-        if result["scored_tokens"] != case.tokens:
-            raise Failed(f"tapeline scored {result['scored_tokens']} tokens; expected {case.tokens}")
-        return result
+        result = answer["results"].only()
+        result["scored_tokens"].whole(case.tokens, case.tokens, "the tokens that were scored")
+        ranges, means = [], []
+        for part in result["positions"].items():
+            first = part["first"].whole(1, case.length, "a position")
+            ranges.append((first, part["last"].whole(first, case.length, "a position")))
+            means.append(part["nll"].loss())
+        return MeanLosses(result["nll"].loss(), ranges, means)
 
-    def time(self, config: Path, case: Case, floor: bool) -> Dict[str, Any]:
-        """Median seconds of a step or pass, and with `floor` of its products alone in turns with it, which
-        take about as long; of a step, where it is told, the memory too."""
+    def time(self, config: Path, case: Case, floor: bool) -> Times:
+        """Medians of a step or pass, and with `floor` of its products alone in turns with it, which take about
+        as long."""
         options = ["--repeats", str(case.repeats), *([] if floor else ["--no-floor"])]
         if case.training:
             answer = self.json_of("bench", "step", str(config), *options)
-            seconds, peak = answer["step_seconds"], answer["step_peak_rss_bytes"]
+            seconds, peak = answer["step_seconds"].seconds(), answer["step_peak_rss_bytes"].bytes_or_none()
         else:
             lengths = ["--lengths", str(case.length)]
-            (answer,) = self.json_of("bench", "evaluate", str(config), *lengths, *options)["lengths"]
-            seconds, peak = answer["seconds"], None
-        floor_seconds = answer["floor_seconds"] if floor else None
-        return {"seconds": seconds, "step_peak_bytes": peak, "floor_seconds": floor_seconds}
+            answer = self.json_of("bench", "evaluate", str(config), *lengths, *options)["lengths"].only()
+            seconds, peak = answer["seconds"].seconds(), None
+        return Times(seconds, peak, answer["floor_seconds"].seconds() if floor else None)
 
 
 # glibc gives large arrays back to the system whenever they are freed; every step then faults them in anew.
@@ -142,25 +142,19 @@ class Peer(Child):
         environment["PYTHONDONTWRITEBYTECODE"] = "1"
         if keep_heap:
             environment.update(KEPT_HEAP)
-        super().__init__([sys.executable, str(PEER), json.dumps(settings)], environment, folder / "peer.err")
+        command = [sys.executable, str(PEER), json.dumps(settings)]
+        super().__init__(command, environment, folder / "peer.err", asked=True)
 
     def __enter__(self) -> "Peer":
         return self
 
-    def answer(self) -> Dict[str, Any]:
-        assert self.process.stdout is not None
-        line = self.process.stdout.readline()
-        if not line:
-            ended = self.process.wait()
-            how = f"was ended by signal {-ended}" if ended < 0 else f"ended with {ended}"
-            raise Failed(f"the PyTorch process {how}: {self.last_error()}")
-        return json.loads(line)
-
-    def ask(self, word: str, *arguments: Any) -> Dict[str, Any]:
+    def ask(self, word: str, *arguments: Any) -> Answer:
         assert self.process.stdin is not None
         try:
-            self.process.stdin.write(json.dumps([word, *arguments]) + "\n")
-            self.process.stdin.flush()
+            self.process.stdin.write(json.dumps([word, *arguments]).encode("ascii") + b"\n")
         except BrokenPipeError:
             pass  # the answer tells why
-        return self.answer()
+        line = self.read(until_line=True)
+        if not line.endswith(b"\n"):
+            raise Failed(f"the PyTorch process {self.end()}")
+        return read_answer(line, f"{PEER.name} {word}")
