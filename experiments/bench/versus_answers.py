@@ -75,7 +75,8 @@ def shown(output: bytes) -> str:
     """The begin of what was printed, for a message."""
     if not output.strip():
         return "nothing"
-    text = output[: 4 * SHOWN].decode("utf-8", "replace").strip()
+    text = output[: 4 * SHOWN].decode("utf-8", "replace")
+    text = " ".join(text.split())
     return '"' + printable(text if len(text) <= SHOWN else text[:SHOWN] + "…") + '"'
 
 

@@ -13,7 +13,7 @@ import versus_signals
 from versus_output import Failed
 
 MOST_OUTPUT = 1 << 24  # bytes; an answer has a few thousand
-GROUP_SECONDS = 1.0  # that what was killed may take to be gone
+GROUP_SECONDS = 0.2  # that what was killed may take to be gone; an orphan may stay a zombie for ever
 
 
 def last_line(text: str) -> str:

@@ -13,7 +13,7 @@ class LinesFile:
 
     def __init__(self, path: str) -> None:
         """Tries whether a file can be written there, before minutes of measuring."""
-        if os.path.exists(path) and not os.path.isfile(path):
+        if os.path.lexists(path) and not os.path.isfile(path):
             raise Failed(f'--json: "{path}" is no regular file, and only such are written; give another path')
         self.path = path
         self.place = os.path.realpath(path)  # a link stays one

@@ -26,10 +26,7 @@ class Parser(argparse.ArgumentParser):
 
 def whole_number(most: int) -> Callable[[str], int]:
     def read(text: str) -> int:
-        try:
-            number = int(text)
-        except ValueError:
-            number = 0
+        number = int(text) if re.fullmatch("[0-9]{1,9}", text, re.ASCII) else 0
         if not 1 <= number <= most:
             raise argparse.ArgumentTypeError(f'"{text[:40]}" must be a whole number from 1 to {most}')
         return number
@@ -94,8 +91,8 @@ def command_line(description: str) -> argparse.Namespace:
     add("--threads", metavar="N", type=whole_number(MOST_THREADS), default=2,
         help="threads of each program; default 2")
     add("--json", metavar="FILE", type=file_name,
-        help="one JSON object a case, one a line, written when all are measured; -: standard output, as they "
-        "come, the table then goes to standard error")
+        help="one JSON object a case, one a line, written when all are measured; -: standard output, as "
+        "they come, the table then goes to standard error")
     add("--tapeline", metavar="PATH", type=Path, default=CHECKOUT / "build/release/tapeline",
         help="the program; default: build/release/tapeline of this checkout")
     add("--floor", action="store_true",
@@ -108,7 +105,7 @@ def command_line(description: str) -> argparse.Namespace:
     chosen = parser.parse_args()
     if chosen.threads > granted_threads():
         parser.error(
-            f"--threads: {chosen.threads} were asked for, and OMP_THREAD_LIMIT grants {granted_threads()}; ask for "
-            "fewer, or unset it"
+            f"--threads: {chosen.threads} were asked for, and OMP_THREAD_LIMIT grants {granted_threads()}; ask "
+            "for fewer, or unset it"
         )
     return chosen

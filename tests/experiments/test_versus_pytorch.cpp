@@ -2,49 +2,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <filesystem>
-#include <nlohmann/json.hpp>
 #include <set>
-#include <sstream>
+#include <string>
+#include <vector>
 
-#include "tests/experiments/shell.h"
-#include "tests/support/kinds.h"
+#include "tests/experiments/versus.h"
 
-/// experiments/bench/versus_pytorch as someone at a shell sees it.
+/// What versus_pytorch measures, and the command lines that it refuses.
 namespace tapeline::test {
 namespace {
-
-namespace fs = std::filesystem;
-
-LeftOut needs_python() { return {fs::exists("/usr/bin/python3") ? "" : "without python3"}; }
-
-LeftOut needs_pytorch() {
-  for (const char* package : {"torch", "h5py"}) {
-    if (!fs::exists(fs::path("/usr/lib/python3/dist-packages") / package))
-      return {fmt::format("without python3-{}", package)};
-  }
-  return needs_python();
-}
-
-/// $versus is the driver with the program of this build; temporary folders are made in tmp/.
-Ran run_versus(const Shell& shell, const std::string& script) {
-  fs::create_directory(shell.folder() / "tmp");
-  return shell("export TMPDIR=\"$PWD/tmp\"\nversus='" TAPELINE_SOURCE_DIRECTORY
-               "/experiments/bench/versus_pytorch --threads 1 --tapeline '\"$tapeline\"\n" +
-               script);
-}
-
-std::vector<nlohmann::json> json_lines(const std::string& text) {
-  std::vector<nlohmann::json> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(nlohmann::json::parse(line));
-  return lines;
-}
-
-void check_nothing_left(const Shell& shell) {
-  CHECK(names_in(shell.folder() / "tmp").empty());
-  CHECK_FALSE(fs::exists(TAPELINE_SOURCE_DIRECTORY "/experiments/bench/__pycache__"));
-}
 
 TEST_CASE("versus_pytorch: every encoding has the loss that PyTorch has, and a line" * needs_pytorch()) {
   const Shell shell;
@@ -138,23 +104,6 @@ TEST_CASE("versus_pytorch: another loss is exit 4, too little memory is an estim
   CHECK(lines[0].at("torch_seconds").is_null());
 }
 
-TEST_CASE("versus_pytorch: a signal ends it and what it started, and nothing is left" * needs_pytorch()) {
-  const Shell shell;
-  const Ran ran = run_versus(
-      shell, "$versus --cases tiny --encodings " + any_kind() +
-                 " --rounds 10000 & driver=$!\n"
-                 "tries=0; until test -e tmp/*/case/peer.err; do sleep 0.05; tries=$((tries + 1)); "
-                 "test $tries -lt 600 || exit 99; done\n"
-                 "kill -TERM $driver; wait $driver; code=$?\n"
-                 // What is killed may take a moment to go on a busy machine.
-                 "tries=0; while grep -qs \"$PWD/tm[p]\" /proc/[0-9]*/cmdline; do sleep 0.05; "
-                 "tries=$((tries + 1)); test $tries -lt 200 || { code=98; break; }; done\nexit $code");
-  CAPTURE(ran.err);
-  CHECK(ran.code == 3);
-  CHECK(ran.err.empty());
-  check_nothing_left(shell);
-}
-
 TEST_CASE("versus_pytorch: what it cannot do is one line" * needs_python()) {
   const Shell shell;
   const auto refused = [&shell](const std::string& script, int code, const std::string& part) {
@@ -169,11 +118,18 @@ TEST_CASE("versus_pytorch: what it cannot do is one line" * needs_python()) {
   refused("$versus --cases tinny", 2, "there is no case \"tinny\"; there are 4x128, ");
   refused("$versus --encodings rope,", 2, "there is no encoding \"\"; there are learned, ");
   refused("$versus --rounds 0", 2, "\"0\" must be a whole number from 1 to 10000");
+  refused("$versus --threads 1025", 2, "\"1025\" must be a whole number from 1 to 1024");
+  refused("OMP_THREAD_LIMIT=3 $versus --threads 4", 2, "4 were asked for, and OMP_THREAD_LIMIT grants 3");
+  refused("$versus --json ''", 2, "a file is expected");
   refused("$versus --memory-share nan", 2, "must be a number from 0 to 1");
   refused("$versus --round 3", 2, "--round");
   refused("$versus \"$(printf 'a\\nb')\"", 2, "a?b");
   // Without the packages of Debian.
-  refused("/usr/bin/python3 -S $versus", 1, "apt-get install python3-torch python3-h5py");
+  shell.write(
+      "without.py",
+      "import os, runpy, site, sys\nsite.main = lambda: None\ndel sys.argv[0]\n"
+      "sys.path[0] = os.path.dirname(sys.argv[0])\nrunpy.run_path(sys.argv[0], run_name='__main__')\n");
+  refused("/usr/bin/python3 -BS without.py $versus", 1, "apt-get install python3-torch python3-h5py");
 }
 
 TEST_CASE("versus_pytorch: a program or a file that is not there is one line" * needs_pytorch()) {
@@ -185,7 +141,7 @@ TEST_CASE("versus_pytorch: a program or a file that is not there is one line" * 
   const Ran file = run_versus(shell, "$versus --json nowhere/lines.jsonl");
   CHECK(file.code == 1);
   CHECK(one_line(file.err));
-  CHECK(contains(file.err, "cannot use \"nowhere/lines.jsonl\""));
+  CHECK(contains(file.err, "--json: \"nowhere/lines.jsonl\" cannot be written: No such file"));
   check_nothing_left(shell);
 }
 
