@@ -19,7 +19,7 @@ for stopping in NAMES:
 import os  # noqa: E402
 import select  # noqa: E402
 
-wake_up = -1  # the end to read of a pipe that every signal writes into
+wake_up, written = -1, -1  # the ends of a pipe that every signal writes into
 
 
 class Stopped(Exception):
@@ -28,12 +28,19 @@ class Stopped(Exception):
 
 def listen():
     """From here on signals, and the end of a child, end a wait. The standard streams must be held by then."""
-    global wake_up
+    global wake_up, written
     wake_up, written = os.pipe()
     os.set_blocking(wake_up, False)
     os.set_blocking(written, False)
     signal.signal(signal.SIGCHLD, note)
     signal.set_wakeup_fd(written, warn_on_full_buffer=False)
+
+
+def listen_no_more():
+    """Signals are still noted. Two descriptors are free, which removing a folder may need."""
+    signal.set_wakeup_fd(-1)
+    os.close(written)
+    os.close(wake_up)
 
 
 def leave():
