@@ -93,18 +93,12 @@ inline std::vector<AttentionCase> attention_cases() {
   bias.query_positions = bias.key_positions;
   add(bias);
   // From key tile to key tile by less and by more than what a softmax lets its sums grow unscaled.
-  AttentionCase climbing{"scores that climb by 2.5 a tile", 1, 1, 1, 260, 260, 8};
-  climbing.table = spread(260, 10, 0);
-  add(climbing);
-  climbing.name = "scores that climb by 15 a tile";
-  climbing.table = spread(260, 60, 0);
-  add(climbing);
-  climbing.name = "scores that climb by 37 a tile";
-  climbing.table = spread(260, 150, 0);
-  add(climbing);
-  climbing.name = "scores that fall by 15 a tile";
-  climbing.table = spread(260, 0, 60);
-  add(climbing);
+  for (const double by_tile : {2.5, 15.0, 37.0, -15.0}) {
+    AttentionCase climbing{"scores that climb with the keys", 1, 1, 1, 260, 260, 8};
+    for (Index distance = 0; distance < 260; ++distance)
+      climbing.table.push_back(-by_tile * static_cast<double>(distance) / 64);
+    add(climbing);
+  }
   AttentionCase windowed{"table, window", 1, 2, 1, 140, 140, 8, {true, 40, 0}};
   windowed.table = spread(80, -1, 1);
   add(windowed);
