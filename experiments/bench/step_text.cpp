@@ -28,32 +28,6 @@ nlohmann::ordered_json json_of(const OpTime& op) {
   return json;
 }
 
-nlohmann::ordered_json json_of(const StepSpeed& speed) {
-  nlohmann::ordered_json json = {{"tokens_per_second", speed.tokens_per_second},
-                                 {"gflops", speed.gflops},
-                                 {"gemm_floor_ratio", number_or_null(speed.gemm_floor_ratio)},
-                                 {"step_seconds", speed.step_seconds},
-                                 {"floor_seconds", number_or_null(speed.floor_seconds)},
-                                 {"peak_bytes", speed.peak_bytes},
-                                 {"step_peak_rss_bytes", number_or_null(speed.peak_rss_bytes)},
-                                 {"heap_allocations", nullptr},
-                                 {"vendor_allocations", nullptr},
-                                 {"minor_faults", speed.minor_faults},
-                                 {"tokens_per_step", speed.tokens},
-                                 {"threads", speed.threads},
-                                 {"repeats", speed.repeats},
-                                 {"watched_step_seconds", speed.watched_step_seconds},
-                                 {"watch_overhead", speed.watch_overhead},
-                                 {"ops_seconds", speed.ops_seconds},
-                                 {"ops", nlohmann::ordered_json::array()}};
-  if (speed.allocations_counted) {
-    json["heap_allocations"] = speed.heap_allocations;
-    json["vendor_allocations"] = speed.vendor_allocations;
-  }
-  for (const OpTime& op : speed.ops) json["ops"].push_back(json_of(op));
-  return json;
-}
-
 std::string count_text(const StepSpeed& speed, double count) {
   return speed.allocations_counted ? fmt::format("{:.1f}", count) : "not counted here";
 }
@@ -124,7 +98,33 @@ Table result_table(const StepSpeed& speed, const StepTrace& trace) {
 
 }  // namespace
 
-std::string step_json(const StepSpeed& speed) { return printed_json(json_of(speed)); }
+nlohmann::ordered_json step_object(const StepSpeed& speed) {
+  nlohmann::ordered_json json = {{"tokens_per_second", speed.tokens_per_second},
+                                 {"gflops", speed.gflops},
+                                 {"gemm_floor_ratio", number_or_null(speed.gemm_floor_ratio)},
+                                 {"step_seconds", speed.step_seconds},
+                                 {"floor_seconds", number_or_null(speed.floor_seconds)},
+                                 {"peak_bytes", speed.peak_bytes},
+                                 {"step_peak_rss_bytes", number_or_null(speed.peak_rss_bytes)},
+                                 {"heap_allocations", nullptr},
+                                 {"vendor_allocations", nullptr},
+                                 {"minor_faults", speed.minor_faults},
+                                 {"tokens_per_step", speed.tokens},
+                                 {"threads", speed.threads},
+                                 {"repeats", speed.repeats},
+                                 {"watched_step_seconds", speed.watched_step_seconds},
+                                 {"watch_overhead", speed.watch_overhead},
+                                 {"ops_seconds", speed.ops_seconds},
+                                 {"ops", nlohmann::ordered_json::array()}};
+  if (speed.allocations_counted) {
+    json["heap_allocations"] = speed.heap_allocations;
+    json["vendor_allocations"] = speed.vendor_allocations;
+  }
+  for (const OpTime& op : speed.ops) json["ops"].push_back(json_of(op));
+  return json;
+}
+
+std::string step_json(const StepSpeed& speed) { return printed_json(step_object(speed)); }
 
 std::string step_text(const StepSpeed& speed, const StepTrace& trace, std::size_t width) {
   const std::string floor = speed.floor.empty() ? std::string() : floor_table(speed.floor).text(width) + '\n';
@@ -136,7 +136,7 @@ std::string encodings_json(const std::vector<StepSpeed>& speeds) {
   for (const StepSpeed& speed : speeds) {
     nlohmann::ordered_json& json = list.emplace_back(nlohmann::ordered_json{
         {"encoding", speed.encoding}, {"ratio_over_none", number_or_null(speed.ratio_over_none)}});
-    json.update(json_of(speed));
+    json.update(step_object(speed));
   }
   return printed_json(list);
 }

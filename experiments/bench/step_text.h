@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -7,6 +8,8 @@
 
 namespace tapeline {
 
+/// A step with all that was found of it.
+nlohmann::ordered_json step_object(const StepSpeed& speed);
 std::string step_json(const StepSpeed& speed);
 /// The floor, the ops, then the step as a whole. `width` of the terminal; 0: no limit.
 std::string step_text(const StepSpeed& speed, const StepTrace& trace, std::size_t width);

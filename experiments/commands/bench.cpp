@@ -16,6 +16,7 @@
 #include "experiments/bench/evaluate_text.h"
 #include "experiments/bench/gemm_text.h"
 #include "experiments/bench/generate_text.h"
+#include "experiments/bench/scaling_text.h"
 #include "experiments/bench/step_text.h"
 #include "experiments/commands/common.h"
 #include "experiments/commands/dry_run.h"
@@ -39,7 +40,7 @@ struct BenchCommand {
   ConfigOptions config;
   std::string what, lengths, encodings, trace;
   Index repeats = not_given, tokens = not_given;
-  bool no_floor = false;
+  bool no_floor = false, scaling = false;
   OutputOptions output;
 
   BenchOptions options(Index default_repeats) const {
@@ -87,6 +88,8 @@ int bench_step(const BenchCommand& command, const ResolvedConfig& resolved) {
   if (!command.encodings.empty())
     return command.print(measure_encodings(configs_of(command, resolved), command.options(15)),
                          encodings_json, encodings_text);
+  if (command.scaling)
+    return command.print(measure_scaling(resolved.config, command.options(15)), scaling_json, scaling_text);
   StepTrace trace(command.trace);
   const StepSpeed speed = measure_step(resolved.config, command.options(15), trace);
   return command.print(speed, step_json, [&](const StepSpeed& shown, std::size_t width) {
@@ -129,7 +132,7 @@ struct What {
 
 const std::array<What, 5>& all_whats() {
   static const std::array<What, 5> all{{
-      {"step", "a training step", bench_step, {"--encodings", "--trace", "--no-floor"}},
+      {"step", "a training step", bench_step, {"--encodings", "--scaling", "--trace", "--no-floor"}},
       {"attention", "the op alone, by length", bench_attention, {"--lengths", "--no-floor"}},
       {"gemm", "a step's products by every library", bench_gemm, {}},
       {"evaluate", "a long window", bench_evaluate, {"--lengths", "--no-floor"}},
@@ -159,6 +162,7 @@ void check_flags(const BenchCommand& command, const What& what) {
   };
   check(!command.lengths.empty(), "--lengths");
   check(!command.encodings.empty(), "--encodings");
+  check(command.scaling, "--scaling");
   check(!command.trace.empty(), "--trace");
   check(command.tokens != not_given, "--tokens");
   check(command.no_floor, "--no-floor");
@@ -235,6 +239,10 @@ Command bench_command() {
         .target = &options->encodings,
         .offers = encoding_names(),
         .list = true},
+       {.name = "--scaling",
+        .help = "step: with one thread and with all, side by side",
+        .target = &options->scaling,
+        .excludes = "--encodings"},
        {.name = "--repeats",
         .value = "N",
         .help = "how often each is timed; default 15 (step, gemm) or 5",
@@ -246,6 +254,7 @@ Command bench_command() {
         .value = "FILE",
         .help = fmt::format("step: {} of them for chrome://tracing or Perfetto", StepTrace::default_steps),
         .target = &options->trace,
+        .excludes = "--scaling",
         .path = Option::Path::file}});
   command.details = {
       "Times a thing, and beside it the products of matrices and the attention that it cannot do without, "
@@ -254,7 +263,7 @@ Command bench_command() {
       "half. Texts and weights are made up.",
       "step: a whole training step. The table by op tells where it goes: calls, time, operations and bytes "
       "of every op, forward and backward. It comes from steps that are watched, and what watching costs "
-      "stands below it.",
+      "stands below it. With --scaling: what several threads gain over one, and what the floor gains.",
       "attention: forward and backward of the op with the mask and the score terms of the configured "
       "encoding, in as many sequences as make 8192 tokens, also against the best of a few large products; by "
       "default at 64 to 65536 in powers of four, and unless --repeats is given a length on which a minute "

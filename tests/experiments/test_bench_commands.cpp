@@ -190,6 +190,27 @@ TEST_CASE("bench step: its keys; without a floor; several encodings side by side
   }
 }
 
+TEST_CASE("bench step --scaling: one thread beside all, and the floors of both") {
+  const Shell shell;
+  const nlohmann::ordered_json json = measured(shell, "step --scaling --threads 3");
+  CHECK(json.at("threads") == 3);
+  CHECK(json.at("one").at("threads") == 1);
+  CHECK(json.at("all").at("threads") == 3);
+  const auto seconds = [&](const char* which, const char* key) { return number(json.at(which), key); };
+  // Of one repeat.
+  CHECK(number(json, "speedup") * seconds("all", "step_seconds") / seconds("one", "step_seconds") ==
+        doctest::Approx(1));
+  CHECK(number(json, "floor_speedup") * seconds("all", "floor_seconds") / seconds("one", "floor_seconds") ==
+        doctest::Approx(1));
+  CHECK(number(json, "share") * number(json, "floor_speedup") / number(json, "speedup") ==
+        doctest::Approx(1));
+  const nlohmann::ordered_json bare = measured(shell, "step --scaling --threads 2 --no-floor");
+  CHECK(bare.at("share").is_null());
+  check_refused(shell("$tapeline bench step --scaling --threads 1 $model"), 2, {"--scaling", "--threads"});
+  check_refused(shell("$tapeline bench gemm --scaling $model"), 2, {"bench gemm has no --scaling"});
+  check_refused(shell("$tapeline bench step --scaling --trace t $model"), 2, {"--scaling"});
+}
+
 TEST_CASE("bench: tables for people") {
   const Shell shell;
   for (const auto& [words, part] :
@@ -198,6 +219,7 @@ TEST_CASE("bench: tables for people") {
                                                         {"evaluate --lengths 40", "window / floor"},
                                                         {"generate --tokens 3", "token / floor"},
                                                         {"step", "step / floor"},
+                                                        {"step --scaling --threads 2", "of their gain"},
                                                         {"step --encodings " + any_kind(), "over none"}}) {
     const Ran ran = shell("$tapeline bench " + words + " $model --repeats 1 --quiet");
     CAPTURE(words);
