@@ -4,7 +4,7 @@
 
 namespace tapeline {
 
-/// Arenas and gradient pools hand out memory that holds whatever was there. With this on they fill it with
+/// Arenas, gradient pools, Storage::unwritten hand out memory as it is found. With this on they fill it with
 /// bytes 0xFF first, a NaN as a number and -1 as an index, so that code which reads what it never wrote
 /// shows itself. On from the start in debug and sanitizer builds; the tests turn it on in all. For every
 /// thread; changes nothing that was handed out before.

@@ -13,7 +13,7 @@ inline constexpr int most_threads = 1024;
 /// cores, and never more than the runtime grants (OMP_THREAD_LIMIT). The one pool is OpenMP's, shared with
 /// the BLAS and oneDNN; builds for the thread sanitizer use a second back end on std::thread
 /// (TAPELINE_STD_THREADS). The first use on a thread makes that thread, and every worker, treat denormal
-/// numbers as zero.
+/// numbers as zero, and tells OpenMP the count for the regions of that thread.
 int thread_count();
 /// Sets it, also for the vendor libraries; at least 1. Throws ConfigError below 1, above most_threads and
 /// above what the runtime grants.

@@ -26,7 +26,7 @@ class Storage {
   Storage() = default;
   /// Throws MemoryError that names `purpose` when there is no memory left.
   explicit Storage(const Shape& shape, std::string_view purpose = "a tensor");
-  /// Not zeroed: what is written before it is read spares the system the memory that it does not use.
+  /// Not zeroed, to be written before it is read; pages never written cost nothing. Throws MemoryError.
   static Storage unwritten(const Shape& shape, std::string_view purpose);
 
   Tensor tensor() const { return {shape_, data_.get()}; }

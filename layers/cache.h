@@ -9,9 +9,9 @@
 namespace tapeline::inline TAPELINE_PRECISION {
 
 /// Keys and values of all rows seen so far, layer by layer, for evaluation in chunks and for generation.
-/// Memory grows by doubling up to what is needed. With a window the rows that no later query can see are
-/// dropped whenever room runs out: the sinks come first, then the last rows without a gap, and memory stays
-/// within about twice the window and the largest chunk.
+/// Memory grows by doubling up to what is needed (after a MemoryError it holds nothing usable). With a window
+/// the rows that no later query can see are dropped whenever room runs out: the sinks come first, then the
+/// last rows without a gap, and memory stays within about twice the window and the largest chunk.
 class KeyValueCache {
  public:
   /// `capacity_hint`: rows expected, to spare the growth.

@@ -13,8 +13,8 @@ namespace tapeline::inline TAPELINE_PRECISION {
 namespace HWY_NAMESPACE {
 
 /// Softmax and weighted sum of one query tile while its keys stream by: of each row a shift near the largest
-/// score so far, a running sum of exponentials of what lies above it, and a running output; the last two are
-/// rescaled when the shift grows.
+/// score so far, a running sum of the exponentials of scores less the shift, and a running output; the last
+/// two are rescaled when the shift grows.
 class ForwardTile {
  public:
   ForwardTile(const AttentionProblem& problem, TileScores& scores, Carver& carver)
@@ -84,14 +84,6 @@ class ForwardTile {
   // tiles have nothing to rescale.
   static constexpr Real slack = 8;
 
-  /// A shift in exponent_units; 0 for a row that has seen no key yet: its scores are -infinity, and so must
-  /// the differences be.
-  static hn::Vec<Lanes> in_units(hn::Vec<Lanes> shift) {
-    const Lanes d;
-    const auto nothing = hn::Set(d, -std::numeric_limits<Real>::infinity());
-    return hn::IfThenZeroElse(hn::Eq(shift, nothing), hn::Mul(shift, hn::Set(d, exponent_units)));
-  }
-
   /// Turns the scores of one vector of rows into exponentials, in place; true when a shift has grown.
   template <bool whole, class Term>
   bool absorb(const Term& term, Index row, const Real* drop) {
@@ -107,20 +99,21 @@ class ForwardTile {
     }
     const auto stays = hn::Le(highest, hn::Add(old_shift, hn::Set(d, slack)));
     const auto shift = hn::IfThenElse(stays, old_shift, highest);
-    const auto units = in_units(shift);
+    // A row that has seen no key yet: its scores are -infinity, and so must the differences be.
+    const auto nothing = hn::Set(d, -std::numeric_limits<Real>::infinity());
+    const auto taken_off = hn::IfThenZeroElse(hn::Eq(shift, nothing), shift);
     auto total = hn::Zero(d);
     for (Index j = 0; j < begin; ++j) hn::Store(hn::Zero(d), d, scores + j * attention_tile_rows);
     for (Index j = begin; j < end; ++j) {
       Real* const place = scores + j * attention_tile_rows;
-      auto weight = exponential_less(d, hn::Load(d, place), units);
+      auto weight = softmax_exponential(d, hn::Sub(hn::Load(d, place), taken_off));
       total = hn::Add(total, weight);
       if (drop != nullptr) weight = hn::Mul(weight, hn::Load(d, drop + j * attention_tile_rows + row));
       hn::Store(weight, d, place);
     }
     for (Index j = end; j < scores_.keys(); ++j) hn::Store(hn::Zero(d), d, scores + j * attention_tile_rows);
-    // 1 where the shift stays, 0 where nothing was seen before.
-    const auto rescale =
-        exponential_of_units(d, hn::Sub(hn::Mul(old_shift, hn::Set(d, exponent_units)), units));
+    // 1 where a finite shift stays, 0 where nothing was seen before.
+    const auto rescale = softmax_exponential(d, hn::Sub(old_shift, taken_off));
     hn::Store(hn::MulAdd(hn::Load(d, total_ + row), rescale, total), d, total_ + row);
     hn::Store(shift, d, shift_ + row);
     hn::Store(rescale, d, rescale_ + row);
@@ -152,11 +145,8 @@ class ForwardTile {
         hn::Store(hn::Mul(hn::Set(d, inverse), hn::Load(d, sums + c)), d, sums + c);
       }
       std::copy_n(sums, width, out + i * problem_.output.row);
-      // What the probe and the backward pass subtract from a score. The shift as it was rounded in units.
-      const double shift =
-          static_cast<double>(shift_[i] * exponent_units) / static_cast<double>(exponent_units);
-      total_[i] = total_[i] == 0 ? std::numeric_limits<Real>::infinity()
-                                 : static_cast<Real>(shift + static_cast<double>(std::log(total_[i])));
+      // What the probe and the backward pass subtract from a score.
+      total_[i] = total_[i] == 0 ? std::numeric_limits<Real>::infinity() : shift_[i] + std::log(total_[i]);
     }
     if (result.log_sum != nullptr) std::copy_n(total_, scores_.rows(), result.log_sum + scores_.row_index());
   }

@@ -49,38 +49,29 @@ HWY_INLINE hwy::HWY_NAMESPACE::Vec<D> exponential(D d, hwy::HWY_NAMESPACE::Vec<D
   }
 }
 
-/// In how many of its own units exponential_less() counts 1: a power of two takes fewer instructions.
-inline constexpr Real exponent_units = sizeof(Real) == 8 ? Real{1} : static_cast<Real>(0x1.715476p0);
-
-/// exp(x) of x in these units, where NaN and what is far below zero are as in exponential(). 2^x = 2^n 2^r
-/// with n = round(x) and |r| <= 1/2, which is exact, unlike the r of exponential(); 2^r = 1 + r P(r) with the
-/// P of degree 4 that has the smallest largest relative error, 9e-8.
+/// exp(x) as exponential() has it, but for small values not to the last digit: the weights of a softmax.
+/// x log2(e) is rounded, an error of up to 0.7 |x| units in the last place, and the power of two takes three
+/// quarters of the instructions: 2^y = 2^n 2^r with n = round(y) and |r| <= 1/2, which is exact; 2^r = 1 + r
+/// P(r) with the P of degree 4 that has the smallest largest relative error, 9e-8.
 template <class D>
-HWY_INLINE hwy::HWY_NAMESPACE::Vec<D> exponential_of_units(D d, hwy::HWY_NAMESPACE::Vec<D> x) {
+HWY_INLINE hwy::HWY_NAMESPACE::Vec<D> softmax_exponential(D d, hwy::HWY_NAMESPACE::Vec<D> x) {
   namespace hn = hwy::HWY_NAMESPACE;
   if constexpr (sizeof(Real) == 8) {
     return exponential(d, x);
   } else {
+    const auto y = hn::Mul(x, hn::Set(d, 0x1.715476p0f));
     const auto whole = hn::Set(d, 0x1.8p23f + 127);
-    const auto shifted = hn::Add(x, whole);
+    const auto shifted = hn::Add(y, whole);
     const hn::RebindToSigned<D> bits;
     const auto power = hn::BitCast(d, hn::ShiftLeft<23>(hn::BitCast(bits, shifted)));
-    const auto r = hn::Sub(x, hn::Sub(shifted, whole));
+    const auto r = hn::Sub(y, hn::Sub(shifted, whole));
     auto series = hn::MulAdd(hn::Set(d, 0.0013269534f), r, hn::Set(d, 0.009671292f));
     series = hn::MulAdd(series, r, hn::Set(d, 0.05550711f));
     series = hn::MulAdd(series, r, hn::Set(d, 0.24022247f));
     series = hn::MulAdd(series, r, hn::Set(d, 0.693147f));
     series = hn::MulAdd(series, r, hn::Set(d, 1.0f));
-    return hn::IfThenZeroElse(hn::Lt(x, hn::Set(d, -126.0f)), hn::Mul(series, power));
+    return hn::IfThenZeroElse(hn::Lt(x, hn::Set(d, -87.33f)), hn::Mul(series, power));
   }
-}
-
-/// exp(x - shift), the shift being given in units: the weight of a score. For a difference of 88 at most.
-template <class D>
-HWY_INLINE hwy::HWY_NAMESPACE::Vec<D> exponential_less(D d, hwy::HWY_NAMESPACE::Vec<D> x,
-                                                       hwy::HWY_NAMESPACE::Vec<D> shift) {
-  namespace hn = hwy::HWY_NAMESPACE;
-  return exponential_of_units(d, hn::MulSub(x, hn::Set(d, exponent_units), shift));
 }
 
 }  // namespace HWY_NAMESPACE

@@ -40,6 +40,12 @@ class Rounds {
     if (progress_.due()) progress_.show(fmt::format("repeat {} of {}: {}", round + 1, repeats_, what));
     leave_at_once();
   }
+  /// The same before what comes after all repeats.
+  void last_turn(std::string_view what) {
+    hold();
+    if (progress_.due()) progress_.show(what);
+    leave_at_once();
+  }
 
   /// Until the next turn a signal waits: something is being written.
   void hold() { leave_.reset(); }

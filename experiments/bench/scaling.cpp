@@ -26,7 +26,7 @@ class Threaded {
   }
 
   StepSpeed speed() const {
-    StepSpeed speed = steps_.speed(pointer(floor_));
+    StepSpeed speed = steps_.speed(floor_or_null(floor_));
     speed.peak_rss_bytes.reset();
     return speed;
   }

@@ -12,7 +12,7 @@ struct ThreadScaling {
   double speedup = 0;                   ///< a step of one over a step of all: median over neighbours
   std::optional<double> floor_speedup;  ///< of the products alone, by the fastest choice of each
 
-  /// How much of what the products gain the step gains.
+  /// speedup over floor_speedup: 1 where a step gains as much as its products.
   std::optional<double> share() const;
 };
 

@@ -36,7 +36,7 @@ std::string scaling_text(const ThreadScaling& scaling, std::size_t width) {
   text += fmt::format("{} make a step {:.2f} times as fast", counted(scaling.all.threads, "thread"),
                       scaling.speedup);
   if (scaling.floor_speedup)
-    text += fmt::format(", its products alone {:.2f} times: {:.2f} of their gain", *scaling.floor_speedup,
+    text += fmt::format(", its products alone {:.2f} times: {:.2f} of that", *scaling.floor_speedup,
                         *scaling.share());
   return text + ".\n";
 }

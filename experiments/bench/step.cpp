@@ -17,13 +17,13 @@ StepSpeed measure_step(const Config& config, const BenchOptions& options, StepTr
     if (floor) floor->measure();
     steps.repeat(round);
   }
-  for (Index step = 0; trace.watch() != nullptr; ++step) {
-    rounds.turn(step, "traced steps");
+  while (trace.watch() != nullptr) {
+    rounds.last_turn("steps for the trace");
     steps.trained().step(trace.watch());
     rounds.hold();
     trace.after_step();
   }
-  return steps.speed(pointer(floor));
+  return steps.speed(floor_or_null(floor));
 }
 
 std::vector<StepSpeed> measure_encodings(const std::vector<Config>& configs, const BenchOptions& options) {
@@ -47,7 +47,7 @@ std::vector<StepSpeed> measure_encodings(const std::vector<Config>& configs, con
   }
   std::vector<StepSpeed> speeds;
   for (const std::unique_ptr<TimedSteps>& steps : all) {
-    StepSpeed& speed = speeds.emplace_back(steps->speed(pointer(floor)));
+    StepSpeed& speed = speeds.emplace_back(steps->speed(floor_or_null(floor)));
     speed.peak_rss_bytes.reset();
     if (none != nullptr) speed.ratio_over_none = median_ratio(steps->seconds(), none->seconds());
   }

@@ -12,11 +12,13 @@
 
 namespace tapeline {
 
-/// A model in training on a made-up text.
+/// A model in training on a made-up text. Sizes are in bytes.
 class Trained {
  public:
+  /// `config` must stay.
   explicit Trained(const Config& config);
 
+  /// A whole step: sampling, forward, backward, clipping, update. `watch`, where given, sees every op.
   void step(Watch* watch = nullptr);
 
   const StepShape& shape() const { return shape_; }
@@ -25,6 +27,7 @@ class Trained {
   double gradient_and_moment_bytes() const {
     return (1 + static_cast<double>(optimizer_->slots().size())) * weight_bytes();
   }
+  /// All of these, and the step's own at its highest.
   double peak_bytes() const {
     return weight_bytes() + gradient_and_moment_bytes() + static_cast<double>(step_.peak_bytes());
   }
@@ -72,6 +75,7 @@ double median_ratio(const std::vector<double>& first, const std::vector<double>&
 
 /// The floor of a step, where it is asked for.
 std::optional<Floor> floor_of(const Config& config, const BenchOptions& options);
-inline const Floor* pointer(const std::optional<Floor>& floor) { return floor ? &*floor : nullptr; }
+/// Null where it was not asked for.
+inline const Floor* floor_or_null(const std::optional<Floor>& floor) { return floor ? &*floor : nullptr; }
 
 }  // namespace tapeline

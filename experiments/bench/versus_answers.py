@@ -30,9 +30,10 @@ class Answer:
             raise self.wrong(f'an object with "{name}"')
         return Answer(self.value[name], self.run, f"{self.place}.{name}".lstrip("."))
 
-    def items(self, at_least: int = 1) -> List["Answer"]:
-        if not isinstance(self.value, list) or len(self.value) < at_least:
-            raise self.wrong(f"a list of {at_least} or more")
+    def items(self, count: Optional[int] = None) -> List["Answer"]:
+        """Of a list that has some, or just so many."""
+        if not isinstance(self.value, list) or not self.value or count not in (None, len(self.value)):
+            raise self.wrong("a list of one or more" if count is None else f"a list of {count}")
         place = self.place or "item "
         return [Answer(value, self.run, f"{place}[{i}]") for i, value in enumerate(self.value)]
 

@@ -79,7 +79,7 @@ class Comparison:
         for number in range(self.chosen.rounds):
             tell(f"{case.name} {result.encoding}: round {number + 1} of {self.chosen.rounds}")
             ours.append(self.tapeline.time(config, case, self.chosen.floor))
-            answers = peer.ask("time", work, case.torch_repeats)["seconds"].items()
+            answers = peer.ask("time", work, case.torch_repeats)["seconds"].items(case.torch_repeats)
             theirs.append(statistics.median(answer.seconds() for answer in answers))
         set_tapeline(result, case, ours)
         result.torch_seconds = statistics.median(theirs)
@@ -100,7 +100,7 @@ def compare_losses(ours: MeanLosses, peer: Peer, result: Result) -> None:
     result.tapeline_loss, result.torch_loss = ours.all, theirs["loss"].loss()
     result.torch_peak_bytes = theirs["peak_bytes"].bytes_or_none()
     pairs = [(result.tapeline_loss, result.torch_loss)]
-    pairs += [(our, mean.loss()) for our, mean in zip(ours.means, theirs["means"].items())]
+    pairs += [(our, mean.loss()) for our, mean in zip(ours.means, theirs["means"].items(len(ours.means)))]
     result.loss_difference = max(abs(our - their) for our, their in pairs)
     if result.loss_difference > LOSS_TOLERANCE:
         result.status = "losses differ"

@@ -18,6 +18,7 @@ class LinesFile:
         self.path = path
         self.place = os.path.realpath(path)  # a link stays one
         self.beside = os.path.join(os.path.dirname(self.place), f".versus_pytorch-{os.getpid()}.tmp")
+        self.made = False
         try:
             if os.path.exists(self.place):
                 os.close(os.open(self.place, os.O_WRONLY))
@@ -42,14 +43,18 @@ class LinesFile:
 
     def write_beside(self, text: str) -> None:
         with open(self.beside, "x", encoding="ascii") as file:
+            self.made = True
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
 
     def remove_beside(self) -> None:
+        if not self.made:
+            return
+        self.made = False
         try:
             os.unlink(self.beside)
-        except OSError:  # moved, or never made
+        except OSError:  # moved
             pass
 
     def failed(self, error: OSError) -> Failed:

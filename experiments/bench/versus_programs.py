@@ -19,10 +19,14 @@ OPENBLAS = "/usr/lib/*/openblas-openmp/libblas.so.3"
 
 
 def clean_environment(threads: int, cache: Path) -> Dict[str, str]:
-    """Without what would change tapeline's configuration or either program's threads."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("TAPELINE_")}
-    for name in ("OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS", "MKL_NUM_THREADS", "PYTHONPATH"):
-        kept.pop(name, None)
+    """Without what would change tapeline's configuration or either program's threads; OMP_DYNAMIC and the like
+    would make PyTorch's OpenBLAS wait for threads that never come."""
+    changing = ("TAPELINE_", "OMP_", "GOMP_", "KMP_", "OPENBLAS_", "GOTO_", "MKL_", "PYTHONPATH")
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(changing) or name in ("OMP_THREAD_LIMIT", "OMP_WAIT_POLICY")
+    }
     return {**kept, "OMP_NUM_THREADS": str(threads), "XDG_CACHE_HOME": str(cache)}
 
 

@@ -55,12 +55,8 @@ void bind(CLI::App& app, const Option& option) {
   const char* remedy = option.required ? "give one" : "give one, or leave it out";
   // What transforms goes before the conversion, which would speak of other things.
   bound->transform(CLI::Validator(
-      [remedy, &app](const std::string& value) {
-        if (value.empty()) return fmt::format("the value is empty; {}", remedy);
-        // The value was forgotten, and the flag behind it taken for one.
-        if (value.starts_with("--") && app.get_option_no_throw(value) != nullptr)
-          return fmt::format("the value is missing: {} is a flag", value);
-        return std::string();
+      [remedy](const std::string& value) {
+        return value.empty() ? fmt::format("the value is empty; {}", remedy) : std::string();
       },
       ""));
 }
@@ -155,6 +151,23 @@ void check_first_word(const Program& program, const std::vector<std::string>& wo
                     nearest.empty() ? fmt::format("; see {} --help", path) : did_you_mean(nearest));
 }
 
+/// A value that was forgotten, so that the flag behind it would be taken for one; --prompt=--seed is meant.
+void refuse_forgotten_values(const Command& command, const std::vector<std::string>& words) {
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    for (const Option& option : command.options) {
+      const std::string& before = words[i - 1];
+      if (option.is_word() || option.is_flag() || before.empty()) continue;
+      if (before != option.long_name() && before != option.short_name()) continue;
+      require<ConfigError>(std::ranges::none_of(command.options,
+                                                [&](const Option& other) {
+                                                  return !other.is_word() && other.long_name() == words[i];
+                                                }),
+                           "{}: the value is missing: {} is a flag; {}={} if it is meant", before, words[i],
+                           option.long_name(), words[i]);
+    }
+  }
+}
+
 /// What stands twice and may not, flags with a value and others without: the library's own words are not
 /// those of the person who typed them.
 void refuse_wrong_counts(const Command& command, const std::vector<std::string>& words) {
@@ -199,6 +212,7 @@ ParsedLine parse_command_line(const Program& program, const std::vector<std::str
   };
   try {
     const auto command = std::ranges::find(program.commands, words.front(), &Command::name);
+    if (command != program.commands.end()) refuse_forgotten_values(*command, words);
     const std::vector<std::string> all =
         command == program.commands.end() ? words : with_repeated_flags(*command, words);
     app.parse(std::vector<std::string>(all.rbegin(), all.rend()));  // CLI11 reads from the back

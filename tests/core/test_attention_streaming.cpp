@@ -75,6 +75,16 @@ TEST_CASE("attention repeats bit for bit for every thread count, and agrees acro
   }
 }
 
+TEST_CASE("scores far from zero, up to the end of the range, have weights all the same") {
+  AttentionCase c{"huge", 1, 1, 1, 3, 3, 8};
+  for (const double huge : {1e20, -1e20, 3e38, -3e38}) {
+    CAPTURE(huge);
+    c.table = {huge, huge, huge};  // beside which all else is rounded away
+    const AttentionInputs inputs(c);
+    CHECK(attention_difference(run_attention(c, inputs).out, naive_attention(c, inputs).out) <= value_limit);
+  }
+}
+
 TEST_CASE("key tiles that a window hides from every row are never read, forward and backward") {
   const Real nan = std::numeric_limits<Real>::quiet_NaN();
   AttentionCase c{"window", 1, 1, 1, 64, 320, 16};

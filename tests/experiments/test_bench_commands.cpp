@@ -219,7 +219,7 @@ TEST_CASE("bench: tables for people") {
                                                         {"evaluate --lengths 40", "window / floor"},
                                                         {"generate --tokens 3", "token / floor"},
                                                         {"step", "step / floor"},
-                                                        {"step --scaling --threads 2", "of their gain"},
+                                                        {"step --scaling --threads 2", "its products alone"},
                                                         {"step --encodings " + any_kind(), "over none"}}) {
     const Ran ran = shell("$tapeline bench " + words + " $model --repeats 1 --quiet");
     CAPTURE(words);

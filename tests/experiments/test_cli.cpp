@@ -39,6 +39,7 @@ TEST_CASE("every wrong command line is one line and exit code 2") {
   check_usage(shell("$tapeline train --preset toy --preset=toy"), "--preset is given 2 times");
   check_usage(shell("$tapeline bench step --trace --json"),
               "--trace: the value is missing: --json is a flag");
+  check_refused(shell("$tapeline generate nothing --prompt=--seed"), 1, {"nothing"});
   check_usage(shell("$tapeline bench gemm --text text.txt"), "there is no flag \"--text\" of tapeline bench");
   check_usage(shell("$tapeline train --presett=toy"),
               "there is no flag \"--presett\" of tapeline train; did you mean \"--preset\"?");

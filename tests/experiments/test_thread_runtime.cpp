@@ -7,6 +7,7 @@ using tapeline::test::contains;
 using tapeline::test::Ran;
 using tapeline::test::Shell;
 
+#if !defined(TAPELINE_STD_THREADS)  // which has threads of its own
 // OpenMP may grant fewer threads than are asked for, and the libraries of products wait for all of them:
 // results were wrong, or the program never ended.
 TEST_CASE("threads: the runtime's own settings change no result and let every product end") {
@@ -36,11 +37,15 @@ TEST_CASE("threads: the runtime's own settings change no result and let every pr
   }
 }
 
+#endif
+
 TEST_CASE(
     "threads: more than are granted or used is one line, and an environment beyond all sense is capped") {
   const Shell shell;
+#if !defined(TAPELINE_STD_THREADS)
   check_refused(shell("OMP_THREAD_LIMIT=2 $tapeline bench gemm --preset toy --threads 4"), 2,
                 {"threads: 4 were asked for", "OMP_THREAD_LIMIT grants 2"});
+#endif
   check_refused(shell("$tapeline bench gemm --preset toy --threads 1025"), 2, {"train.threads", "0 to 1024"});
   const Ran capped = shell("OMP_NUM_THREADS=100000 $tapeline train $small --dry-run --threads 1");
   CAPTURE(capped.err);

@@ -22,12 +22,12 @@ void write_fake(const Shell& shell, const std::string& otherwise = "") {
   std::filesystem::permissions(shell.folder() / "fake", std::filesystem::perms::owner_all);
 }
 
-const std::string kAsked = "$versus --tapeline ./fake --encodings rope --rounds 1 --memory-share 0 ";
+const std::string asked_of_a_fake = "$versus --tapeline ./fake --encodings rope --rounds 1 --memory-share 0 ";
 
 TEST_CASE("versus_pytorch: whatever a benchmark answers is a table or one line" * needs_pytorch()) {
   const Shell shell;
   write_fake(shell);
-  const Ran good = run_versus(shell, kAsked + "--cases tiny");
+  const Ran good = run_versus(shell, asked_of_a_fake + "--cases tiny");
   CAPTURE(good.err);
   REQUIRE(good.code == 0);
   CHECK(contains(good.out, "tiny  rope        500.0"));
@@ -52,7 +52,7 @@ TEST_CASE("versus_pytorch: whatever a benchmark answers is a table or one line" 
        "as step_peak_rss_bytes; expected bytes or null"}};
   for (const auto& [answer, part] : answers) {
     shell.write("answer", answer);
-    const Ran ran = run_versus(shell, kAsked + "--cases tiny --json lines.jsonl");
+    const Ran ran = run_versus(shell, asked_of_a_fake + "--cases tiny --json lines.jsonl");
     CAPTURE(ran.err);
     CHECK(ran.code == 1);
     CHECK(one_line(ran.err));
@@ -73,7 +73,7 @@ TEST_CASE("versus_pytorch: a program that is no tapeline is one line" * needs_py
   for (const std::string version :
        {"", "tape\x1b[31mline 9\n", "tapeline \xff\xfe\n", "true (GNU coreutils) 9.1\n", "tapeline 9.9"}) {
     shell.write("version", version);
-    const Ran ran = run_versus(shell, kAsked + "--cases tiny --json lines.jsonl");
+    const Ran ran = run_versus(shell, asked_of_a_fake + "--cases tiny --json lines.jsonl");
     CAPTURE(ran.err);
     CHECK(ran.code == 1);
     CHECK(ran.out.empty());
@@ -106,7 +106,7 @@ TEST_CASE("versus_pytorch: a case that fails leaves the others" * needs_pytorch(
   write_fake(shell,
              "'bench step') echo 'no room' >&2; exit 7 ;;\n"
              "'bench evaluate') echo '{\"lengths\": [{\"seconds\": 0.25}]}'; exit ;;\ntrain*) exit 0 ;;\n");
-  const Ran ran = run_versus(shell, kAsked + "--cases tiny,tiny-eval,tiny --json lines.jsonl");
+  const Ran ran = run_versus(shell, asked_of_a_fake + "--cases tiny,tiny-eval,tiny --json lines.jsonl");
   CAPTURE(ran.err);
   CHECK(ran.code == 1);
   CHECK(one_line(ran.err));
@@ -132,7 +132,7 @@ TEST_CASE("versus_pytorch: the file of --json is replaced whole, and links stay"
   const Shell shell;
   write_fake(shell, "bench*) cat lines.jsonl > seen; cat answer; exit ;;\n");
   shell.write("place.jsonl", "of another day\n");
-  const Ran ran = run_versus(shell, "ln -s place.jsonl lines.jsonl; " + kAsked +
+  const Ran ran = run_versus(shell, "ln -s place.jsonl lines.jsonl; " + asked_of_a_fake +
                                         "--cases tiny --json lines.jsonl >out && readlink lines.jsonl");
   CAPTURE(ran.err);
   CHECK(ran.code == 0);
@@ -145,7 +145,7 @@ TEST_CASE("versus_pytorch: the file of --json is replaced whole, and links stay"
 TEST_CASE("versus_pytorch: streams that take nothing" * needs_pytorch()) {
   const Shell shell;
   write_fake(shell);
-  const std::string tiny = kAsked + "--cases tiny ";
+  const std::string tiny = asked_of_a_fake + "--cases tiny ";
   for (const std::string& script :
        std::vector<std::string>{"$versus -h >/dev/full", "$versus -h >&-", tiny + ">/dev/full", tiny + ">&-",
                                 tiny + "--json - >/dev/full"}) {

@@ -26,13 +26,13 @@ void write_endless(const Shell& shell) {
     std::filesystem::permissions(shell.folder() / name, std::filesystem::perms::owner_all);
 }
 
-const std::string kEndless =
+const std::string endless_driver =
     "./asked $versus --tapeline ./fake --encodings rope --rounds 1 --memory-share 0 --json lines.jsonl ";
-const std::string kStarted =
+const std::string once_started =
     " & driver=$!\ntries=0; until test -e started; do sleep 0.02; tries=$((tries + 1)); "
     "test $tries -lt 1000 || exit 99; done\n";
 /// What is killed may take a moment to go on a busy machine.
-const std::string kGone =
+const std::string then_all_is_gone =
     "\nwait $driver; code=$?\ntries=0; while grep -qs sleep /proc/$(cat started)/cmdline; do sleep 0.05; "
     "tries=$((tries + 1)); test $tries -lt 200 || { code=98; break; }; done\nexit $code";
 
@@ -45,7 +45,7 @@ TEST_CASE("versus_pytorch: stopped by any signal it says so, and nothing is left
     shell.write("lines.jsonl", "of another day\n");
     const Ran ran = run_versus(
         shell, fmt::format("{}--cases tiny{}for signal in {}; do kill -$signal $driver; done 2>/dev/null{}",
-                           kEndless, kStarted, signals, kGone));
+                           endless_driver, once_started, signals, then_all_is_gone));
     CAPTURE(ran.err);
     CHECK(ran.code == 3);
     CHECK(ran.out.empty());
@@ -60,8 +60,8 @@ TEST_CASE("versus_pytorch: stopped by any signal it says so, and nothing is left
 TEST_CASE("versus_pytorch: stopped it shows what was finished" * needs_pytorch()) {
   const Shell shell;
   write_endless(shell);
-  const Ran ran =
-      run_versus(shell, kEndless + "--cases tiny-eval,tiny" + kStarted + "kill -TERM $driver" + kGone);
+  const Ran ran = run_versus(shell, endless_driver + "--cases tiny-eval,tiny" + once_started +
+                                        "kill -TERM $driver" + then_all_is_gone);
   CAPTURE(ran.err);
   CHECK(ran.code == 3);
   CHECK(one_line(ran.err));
@@ -94,7 +94,7 @@ TEST_CASE("versus_pytorch: a process left behind that holds the output is ended"
       "fake",
       "#!/bin/sh\ncase \"$1 $2\" in\n--version*) echo tapeline 9.9 ;;\n*) sleep 1000 & echo $! > started\n"
       "echo '{\"step_seconds\": 0.5, \"step_peak_rss_bytes\": null}' ;;\nesac\n");
-  const Ran ran = run_versus(shell, kEndless + "--cases tiny & driver=$!" + kGone);
+  const Ran ran = run_versus(shell, endless_driver + "--cases tiny & driver=$!" + then_all_is_gone);
   CAPTURE(ran.err);
   CHECK(ran.code == 0);
   CHECK(contains(ran.out, "tiny  rope        500.0"));
