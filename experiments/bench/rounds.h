@@ -36,14 +36,12 @@ class Rounds {
 
   /// Before a turn of `what` ("length 64"): shows where we are. Throws Stopped when a signal is pending.
   void turn(Index round, std::string_view what) {
-    hold();
-    if (progress_.due()) progress_.show(fmt::format("repeat {} of {}: {}", round + 1, repeats_, what));
-    leave_at_once();
+    turn(fmt::format("repeat {} of {}: {}", round + 1, repeats_, what));
   }
-  /// The same before what comes after all repeats.
-  void last_turn(std::string_view what) {
+  /// The same before what is no part of a repeat.
+  void turn(std::string_view what) {
     hold();
-    if (progress_.due()) progress_.show(what);
+    progress_.show(what);
     leave_at_once();
   }
 

@@ -12,11 +12,11 @@
 namespace tapeline {
 namespace {
 
-/// A model in training with so many threads, and its floor.
+/// A model in training with the threads that there are when it is made, and its floor.
 class Threaded {
  public:
-  Threaded(int threads, const Config& config, const BenchOptions& options)
-      : threads_(threads), steps_(using_threads(config)), floor_(floor_of(config, options)) {}
+  Threaded(const Config& config, const BenchOptions& options)
+      : threads_(thread_count()), steps_(config), floor_(floor_of(config, options)) {}
 
   void repeat(Index round) {
     set_thread_count(threads_);
@@ -33,11 +33,6 @@ class Threaded {
   const std::vector<double>& seconds() const { return steps_.seconds(); }
 
  private:
-  const Config& using_threads(const Config& config) const {
-    set_thread_count(threads_);
-    return config;
-  }
-
   int threads_;
   TimedSteps steps_;
   std::optional<Floor> floor_;
@@ -56,7 +51,10 @@ ThreadScaling measure_scaling(const Config& config, const BenchOptions& options)
                        "--scaling compares several threads with one, and there is one; see --threads");
   require_room("bench step: two models side by side", 2 * least_step_bytes(config));
   Rounds rounds(options);
-  Threaded one(1, config, options), all(threads, config, options);
+  set_thread_count(1);
+  Threaded one(config, options);
+  set_thread_count(threads);
+  Threaded all(config, options);
   for (Index round = 0; round < options.repeats; ++round) {
     rounds.turn(round, "1 thread");
     one.repeat(round);

@@ -18,7 +18,7 @@ StepSpeed measure_step(const Config& config, const BenchOptions& options, StepTr
     steps.repeat(round);
   }
   while (trace.watch() != nullptr) {
-    rounds.last_turn("steps for the trace");
+    rounds.turn("steps for the trace");
     steps.trained().step(trace.watch());
     rounds.hold();
     trace.after_step();

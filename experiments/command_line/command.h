@@ -33,6 +33,10 @@ struct Option {
   bool repeats() const { return std::holds_alternative<std::vector<std::string>*>(target); }
   /// Whether its values are KEY=VALUE: several may then stand behind it.
   bool assigns() const { return repeats() && value == "KEY=VALUE"; }
+  /// Whether `word` is this flag, by its long name or its short one.
+  bool is_called(const std::string& word) const {
+    return !is_word() && !word.empty() && (word == long_name() || word == short_name());
+  }
   /// "--quiet" of "-q,--quiet".
   std::string long_name() const { return name.substr(name.find("--") == name.npos ? 0 : name.find("--")); }
   /// "-q" of "-q,--quiet"; empty when there is none.

@@ -154,17 +154,16 @@ void check_first_word(const Program& program, const std::vector<std::string>& wo
 /// A value that was forgotten, so that the flag behind it would be taken for one; --prompt=--seed is meant.
 void refuse_forgotten_values(const Command& command, const std::vector<std::string>& words) {
   for (std::size_t i = 1; i < words.size(); ++i) {
-    for (const Option& option : command.options) {
-      const std::string& before = words[i - 1];
-      if (option.is_word() || option.is_flag() || before.empty()) continue;
-      if (before != option.long_name() && before != option.short_name()) continue;
-      require<ConfigError>(std::ranges::none_of(command.options,
-                                                [&](const Option& other) {
-                                                  return !other.is_word() && other.long_name() == words[i];
-                                                }),
-                           "{}: the value is missing: {} is a flag; {}={} if it is meant", before, words[i],
-                           option.long_name(), words[i]);
-    }
+    const std::string &before = words[i - 1], &word = words[i];
+    const auto option = std::ranges::find_if(command.options, [&before](const Option& candidate) {
+      return !candidate.is_flag() && candidate.is_called(before);
+    });
+    const bool flag_follows = std::ranges::any_of(command.options, [&word](const Option& other) {
+      return !other.is_word() && other.long_name() == word;
+    });
+    if (option == command.options.end() || !flag_follows) continue;
+    fail<ConfigError>("{}: the value is missing: {} is a flag; {}={} if it is meant", before, word,
+                      option->long_name(), word);
   }
 }
 
@@ -173,9 +172,7 @@ void refuse_forgotten_values(const Command& command, const std::vector<std::stri
 void refuse_wrong_counts(const Command& command, const std::vector<std::string>& words) {
   for (const Option& option : command.options) {
     if (option.is_word()) continue;
-    const auto names = [&option](const std::string& word) {
-      return !word.empty() && (word == option.long_name() || word == option.short_name());
-    };
+    const auto names = [&option](const std::string& word) { return option.is_called(word); };
     const auto assigns = [&option](const std::string& word) {
       return word.starts_with(option.long_name() + "=");
     };
